@@ -1,0 +1,10 @@
+"""Gates: who may let a run pass. Pure functions over evidence; `GATES` is the list, written out once."""
+
+from __future__ import annotations
+
+from gates import merge, quality
+from gates.gate import Gate, evaluate
+
+GATES: tuple[Gate, ...] = (quality.GATE, merge.GATE)
+
+__all__ = ["GATES", "Gate", "evaluate"]
