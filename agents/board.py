@@ -231,13 +231,13 @@ class HumanNote(Value):
     """What a person told the team: by `/steer`, or by requesting changes in a review."""
 
     text: str
-    via: Literal["steer", "review", "command"]
+    via: Literal["steer", "review", "answer"]
     url: str = ""
     inline: tuple[InlineNote, ...] = ()
 
 
 class PullRequest(Value):
-    """The pull request as Seconder last wrote it. `head_sha` is the commit that it pushed; `tree` its tree."""
+    """The pull request as Seconder last saw it. `tree` is that of `head_sha`, empty when a person `pushed` it."""
 
     number: int
     url: str
@@ -245,7 +245,7 @@ class PullRequest(Value):
     base: str
     head_sha: str
     tree: str
-    action: Literal["opened", "updated", "ready"]
+    action: Literal["opened", "updated", "ready", "pushed"]
     draft: bool = True
 
 

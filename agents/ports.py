@@ -46,7 +46,7 @@ class ToolSpec:
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """One call. `system` blocks and `messages` are Messages API JSON, cache marks included; `seconds` bounds the call."""
+    """One call. `system` blocks and `messages` are Messages API JSON with cache marks; `seconds` bounds it."""
 
     model: str
     system: tuple[Json, ...]
@@ -155,7 +155,7 @@ class TestReport:
 
 
 class Tools(Protocol):
-    """What a workspace can do for an agent. Paths are relative POSIX paths inside the work tree; links are not followed.
+    """What a workspace can do for an agent. Paths are relative POSIX paths in the work tree; no link is followed.
 
     Every verb raises `ToolError` with a helpful text for anything that the model could do better.
     """
@@ -173,7 +173,7 @@ class Tools(Protocol):
         ...
 
     async def write(self, path: str, text: str) -> None:
-        """Create or replace a text file (UTF-8, newlines as given), directories included; keeps the mode of an old file."""
+        """Create or replace a text file (UTF-8, newlines as given), directories included; keeps its mode."""
         ...
 
     async def delete(self, path: str) -> None:
@@ -194,6 +194,7 @@ class Turn:
     """One committed exchange of a step: a model reply (`reply`), or what goes back to it (`results`).
 
     `content` is Messages API JSON blocks. `tree` and `pack` fix the work tree after tools that changed files.
+    `steers` is how many of the step's steers the content of a `results` turn carries.
     """
 
     kind: Literal["reply", "results"]
@@ -206,11 +207,12 @@ class Turn:
     tools: tuple[str, ...] = ()
     tree: str = ""
     pack: str = ""
+    steers: int = 0
 
 
 @dataclass(frozen=True)
 class Signals:
-    """What waited for the step when a turn was stored."""
+    """What waited for the step when a turn was stored: all steers that no stored turn carries yet, oldest first."""
 
     steers: tuple[str, ...] = ()
     cancelled: bool = False
@@ -224,7 +226,7 @@ class Journal(Protocol):
     """Where a step's turns are stored before anything is done about them."""
 
     async def reserve(self, amount: int) -> bool:
-        """Set aside the most that the next call can cost; False when the run has not that much left. Raises `Fenced`."""
+        """Set aside the most that the next call can cost; False when the run has less left. Raises `Fenced`."""
         ...
 
     async def left(self) -> int:

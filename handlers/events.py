@@ -20,7 +20,7 @@ class Record(BaseModel):
 
 
 class RepoRef(Record):
-    """A repository: state is keyed by the numeric id, since names change. `installation` is the App's installation id."""
+    """A repository. Keyed by the numeric id, since names change; `installation` is the App's installation id."""
 
     id: int
     full_name: str
@@ -94,7 +94,7 @@ class IssueUnlabeled(IssueEvent):
 
 
 class CommentAdded(GitHubEvent):
-    """A newly created comment. `where`: on an issue or pull request's thread, in a review body, or on a line of a diff."""
+    """A new comment. `where`: on an issue or pull request's thread, in a review body, or on a line of a diff."""
 
     NAME = "comment_added"
     number: int

@@ -422,6 +422,20 @@ class RunFacts:
     branch: str | None = None
 
 
+@dataclass(frozen=True)
+class Word:
+    """What somebody said, or that something which waiting steps look at has changed. Counts once per `cause`.
+
+    `steers` reach running agents before their next turn; `budget` raises the run's limit (micro-dollars).
+    """
+
+    cause: str
+    entries: tuple[Entry, ...] = ()
+    events: tuple[Event, ...] = ()
+    steers: tuple[str, ...] = ()
+    budget: int = 0
+
+
 class RunLog(Protocol):
     """Runs and their append-only logs."""
 
@@ -435,12 +449,8 @@ class RunLog(Protocol):
         """The records behind position `after`, oldest first."""
         ...
 
-    async def vote(self, run: str, cause: str, entries: Sequence[Entry], events: Sequence[Event]) -> bool:
-        """Append what people said, once per `cause`, and wake the run's waiting steps; False when it was known."""
-        ...
-
-    async def poke(self, run: str, cause: str) -> None:
-        """Wake the run's waiting steps without a word: something that they look at has changed."""
+    async def vote(self, run: str, word: Word) -> bool:
+        """Append what was said and wake the run's waiting steps; False when it was known or the run is not open."""
         ...
 
     async def find(self, repo: RepoRef, issue: int | None = None, pull: int | None = None) -> str | None:
@@ -502,8 +512,8 @@ class Commit:
 class Tasks(Protocol):
     """Steps: made due, claimed under a lease with a fencing token, committed. Every stale token raises `Fenced`."""
 
-    async def activate(self, run: str, length: int, tasks: Sequence[NewTask], ending: Commit | None) -> bool:
-        """Make steps due (or end the run) if the log is still `length` long; False when it grew: decide again."""
+    async def activate(self, run: str, length: int, tasks: Sequence[NewTask], events: Sequence[Event]) -> bool:
+        """Make steps due and say `events`, if the log is still `length` long; False when it grew: decide again."""
         ...
 
     async def claim(self, task: str, worker: str) -> Lease | None:
@@ -514,12 +524,16 @@ class Tasks(Protocol):
         """End the step with its entries, events and wake-ups at once; False when this step had been committed."""
         ...
 
-    async def due(self, limit: int) -> Sequence[str]:
-        """Ids of what is due now: steps, and `control:<run>` where something has to be decided."""
+    async def due(self, limit: int) -> Sequence[tuple[str, str]]:
+        """What is due now: a step's id, or `control:<run>` where something has to be decided; each with a version."""
         ...
 
     async def alive(self, lease: Lease) -> bool:
         """Whether the lease still holds: not run out, not fenced, not cancelled."""
+        ...
+
+    async def lost(self, lease: Lease) -> None:
+        """Returns when the lease is lost; until then it is renewed from a thread."""
         ...
 
 
@@ -583,7 +597,9 @@ class Blobs(Protocol):
 class Wake(Protocol):
     """Hints that something is due. Losing or doubling one changes nothing: the sweeper finds what is due anyway."""
 
-    async def wake(self, ids: Sequence[str]) -> None: ...
+    async def wake(self, due: Sequence[tuple[str, str]]) -> None:
+        """Ask for each to be run soon, by whichever worker; the pairs are those of `Tasks.due`."""
+        ...
 
 
 class Clock(Protocol):

@@ -1,0 +1,102 @@
+"""The bus: one Redis stream with consumer groups. Reads what a consumer left unacknowledged before anything new.
+
+Sources: Redis Streams introduction (pending entries lists, XAUTOCLAIM), XREADGROUP.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+
+from redis.exceptions import ResponseError
+
+from handlers.events import Event
+from handlers.ports import Delivery
+from infra.store.connection import Scripts, text
+
+DEDUPE_MS = 3 * 24 * 3600 * 1000
+ROUTER = "router"
+OTHERS_KEEP_MS = 24 * 3600 * 1000
+
+
+class RedisBus:
+    """`handlers.ports.Bus` on a stream. A group is made at its first read, from the beginning of what is kept."""
+
+    def __init__(self, scripts: Scripts) -> None:
+        self._scripts = scripts
+        self._client = scripts.client
+        self._stream = scripts.key("bus")
+        self._recovered: set[tuple[str, str]] = set()
+
+    async def ingest(self, delivery: Delivery) -> bool:
+        """Store a delivery's events once; False for a repeat."""
+        events = [event.model_dump_json() for event in delivery.events]
+        done = await self._scripts.run("ingest", delivery.id, delivery.body_digest or "", DEDUPE_MS, *events)
+        return int(done) == 1
+
+    async def read(self, group: str, consumer: str, count: int, block_ms: int) -> Sequence[tuple[str, Event]]:
+        """What this consumer was given and has not acknowledged, once per process; then new events."""
+        if (group, consumer) not in self._recovered:
+            await self._make(group)
+            pending = await self._read(group, consumer, "0", count, None)
+            if pending:
+                return pending
+            self._recovered.add((group, consumer))
+        orphans = await self._adopt(group, consumer, count)
+        return orphans or await self._read(group, consumer, ">", count, block_ms)
+
+    async def _make(self, group: str) -> None:
+        try:
+            await self._client.xgroup_create(self._stream, group, id="0", mkstream=True)
+        except ResponseError as error:
+            if "BUSYGROUP" not in str(error):
+                raise
+
+    async def _adopt(self, group: str, consumer: str, count: int) -> Sequence[tuple[str, Event]]:
+        """Events that another consumer took and has not acknowledged for a while: its process is gone."""
+        answer = await self._client.xautoclaim(
+            self._stream, group, consumer, min_idle_time=30_000, start_id="0-0", count=count
+        )
+        return _events(answer[1])
+
+    async def _read(
+        self, group: str, consumer: str, start: str, count: int, block_ms: int | None
+    ) -> Sequence[tuple[str, Event]]:
+        answer = await self._client.xreadgroup(group, consumer, {self._stream: start}, count=count, block=block_ms)
+        return _events(answer[0][1]) if answer else []
+
+    async def ack(self, group: str, ids: Sequence[str]) -> None:
+        """Acknowledge events by their stream ids."""
+        if ids:
+            await self._client.xack(self._stream, group, *ids)
+
+    async def park(self, group: str, stream_id: str, event: Event, reason: str) -> None:
+        """Put a poison event aside in a stream of its own, and acknowledge it."""
+        async with self._client.pipeline(transaction=True) as pipe:
+            pipe.xadd(
+                self._scripts.key("parked", group),
+                {"id": stream_id, "e": event.model_dump_json(), "why": reason[:2000]},
+                maxlen=1000,
+            )
+            pipe.xack(self._stream, group, stream_id)
+            await pipe.execute()
+
+    async def trim(self) -> int:
+        """Drop what the router has finished and what is older than the window of other groups. Returns how many."""
+        groups = {text(g["name"]): g for g in await self._client.xinfo_groups(self._stream)}
+        if ROUTER not in groups:
+            return 0
+        pending = await self._client.xpending(self._stream, ROUTER)
+        oldest = text(pending["min"] or groups[ROUTER]["last-delivered-id"])
+        window = f"{int(time.time() * 1000) - OTHERS_KEEP_MS}-0"
+        return int(await self._client.xtrim(self._stream, minid=min(oldest, window, key=_position), approximate=True))
+
+
+def _position(stream_id: str) -> tuple[int, int]:
+    ms, _, sequence = stream_id.partition("-")
+    return int(ms), int(sequence or 0)
+
+
+def _events(rows: Sequence[tuple[bytes, dict[bytes, bytes]]]) -> list[tuple[str, Event]]:
+    return [(text(row), Event.model_validate(json.loads(values[b"e"]))) for row, values in rows if values]

@@ -1,0 +1,27 @@
+-- ACTIVATE: make steps due, or say something, if the log is still as long as the decision saw it.
+-- ARGV: run, length, number of events, event JSON ..., then per step: task, key, node, inputs, writes, visit, record JSON
+-- Returns 1 done, -1 the log grew (decide again), -2 the run is not open.
+local run, key = ARGV[1], P .. 'run:' .. ARGV[1]
+if redis.call('HGET', key, 'status') ~= 'open' then
+  redis.call('ZREM', P .. 'due', 'control:' .. run)
+  return -2
+end
+if redis.call('HGET', key, 'length') ~= ARGV[2] then return -1 end
+local at = now()
+local events = tonumber(ARGV[3])
+redis.call('ZREM', P .. 'due', 'control:' .. run)
+for i = 4, 3 + events do
+  append(run, 'event', ARGV[i], at)
+  publish(ARGV[i])
+end
+local i = 4 + events
+while i <= #ARGV do
+  if redis.call('HSETNX', P .. 'keys:' .. run, ARGV[i + 1], ARGV[i]) == 1 then
+    create_task(run, ARGV[i], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4], ARGV[i + 5], at)
+    append(run, 'activated', ARGV[i + 6], at)
+    poke(run .. '/status.1', at)
+  end
+  i = i + 7
+end
+if events > 0 then decide(run, at) end
+return 1

@@ -1,0 +1,59 @@
+-- COMMIT: end a step: entries, events and wake-ups together.
+-- ARGV: task, token, outcome, retry ms, seen pokes, pull, branch, ending, record JSON, number of entries, entry JSON ..., event JSON ...
+-- Returns 1, 0 when this step was committed before, -1 for a stale token.
+local task, key = ARGV[1], P .. 'task:' .. ARGV[1]
+local f = redis.call('HMGET', key, 'token', 'state', 'run')
+if not f[1] or f[1] ~= ARGV[2] then return -1 end
+if f[2] == 'done' or f[2] == 'failed' then return 0 end
+if f[2] ~= 'leased' then return -1 end
+local outcome, run = ARGV[3], f[3]
+local runkey = P .. 'run:' .. run
+local at = now()
+local entries = tonumber(ARGV[10])
+for i = 11, 10 + entries do append(run, 'entry', ARGV[i], at) end
+for i = 11 + entries, #ARGV do
+  append(run, 'event', ARGV[i], at)
+  publish(ARGV[i])
+end
+if ARGV[6] ~= '' then
+  redis.call('HSET', runkey, 'pull', ARGV[6])
+  redis.call('SET', P .. 'pull:' .. redis.call('HGET', runkey, 'repo_id') .. ':' .. ARGV[6], run)
+end
+if ARGV[7] ~= '' then redis.call('HSET', runkey, 'branch', ARGV[7]) end
+local held = tonumber(redis.call('HGET', key, 'reserved'))
+if held > 0 then
+  redis.call('HINCRBY', runkey, 'reserved', -held)
+  redis.call('HINCRBY', runkey, 'unconfirmed', held)
+  redis.call('HSET', key, 'reserved', 0)
+end
+if outcome == 'done' or outcome == 'failed' then
+  redis.call('HSET', key, 'state', outcome)
+  redis.call('SREM', P .. 'tasks:' .. run, task)
+  redis.call('ZREM', P .. 'due', task)
+  append(run, 'ended', ARGV[9], at)
+elseif outcome == 'retry' then
+  redis.call('HSET', key, 'state', 'due')
+  redis.call('ZADD', P .. 'due', at + tonumber(ARGV[4]), task)
+  append(run, 'note', ARGV[9], at)
+else
+  redis.call('HSET', key, 'attempts', 0)
+  if redis.call('HGET', key, 'pokes') ~= ARGV[5] then
+    redis.call('HSET', key, 'state', 'due')
+    redis.call('ZADD', P .. 'due', at, task)
+  else
+    redis.call('HSET', key, 'state', 'parked')
+    redis.call('ZREM', P .. 'due', task)
+    -- A parked step may ask to be looked at again later, for a reminder or a second look.
+    if tonumber(ARGV[4]) > 0 then
+      redis.call('HSET', key, 'state', 'due')
+      redis.call('ZADD', P .. 'due', at + tonumber(ARGV[4]), task)
+    end
+  end
+end
+if ARGV[8] ~= '' then
+  fence_all(run)
+  finish(run, ARGV[8], at)
+end
+local quiet = redis.call('HGET', key, 'node') == 'status'
+if not quiet then decide(run, at) end
+return 1

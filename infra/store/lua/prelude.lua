@@ -1,0 +1,69 @@
+-- Shared by every script. All keys stand under one hash tag (KEYS[1], for instance "{s}:"), so that they live in one slot.
+-- The clock is the server's. JSON stays opaque: it is made and read outside, and only stored and compared here.
+local P = KEYS[1]
+local function now()
+  local t = redis.call('TIME')
+  return t[1] * 1000 + math.floor(t[2] / 1000)
+end
+local function append(run, kind, data, at)
+  local position = redis.call('HINCRBY', P .. 'run:' .. run, 'length', 1)
+  redis.call('XADD', P .. 'log:' .. run, position .. '-0', 't', kind, 'd', data, 'at', string.format('%.0f', at))
+  return position
+end
+local function publish(event)
+  redis.call('XADD', P .. 'bus', '*', 'e', event)
+end
+-- Wake one waiting step; a running one learns of it when it parks.
+local function poke(task, at)
+  local key = P .. 'task:' .. task
+  local state = redis.call('HGET', key, 'state')
+  if not state then return end
+  if state == 'parked' then
+    redis.call('HSET', key, 'state', 'due')
+    redis.call('ZADD', P .. 'due', at, task)
+  end
+  if state == 'parked' or state == 'leased' then redis.call('HINCRBY', key, 'pokes', 1) end
+end
+-- Something was written to the run's log: let it be decided what follows, and let the status comment follow.
+local function decide(run, at)
+  if redis.call('HGET', P .. 'run:' .. run, 'status') == 'open' then
+    redis.call('ZADD', P .. 'due', at, 'control:' .. run)
+  end
+  poke(run .. '/status.1', at)
+end
+local function fence_all(run)
+  local tasks = redis.call('SMEMBERS', P .. 'tasks:' .. run)
+  for _, task in ipairs(tasks) do
+    local key = P .. 'task:' .. task
+    if redis.call('HGET', key, 'node') ~= 'status' then
+      redis.call('HINCRBY', key, 'token', 1)
+      redis.call('HSET', key, 'state', 'fenced')
+      redis.call('ZREM', P .. 'due', task)
+      redis.call('SREM', P .. 'tasks:' .. run, task)
+      local kept = tonumber(redis.call('HGET', key, 'reserved') or '0')
+      if kept > 0 then
+        redis.call('HINCRBY', P .. 'run:' .. run, 'reserved', -kept)
+        redis.call('HINCRBY', P .. 'run:' .. run, 'unconfirmed', kept)
+        redis.call('HSET', key, 'reserved', 0)
+      end
+    end
+  end
+  redis.call('ZREM', P .. 'due', 'control:' .. run)
+end
+local function finish(run, status, at)
+  local key = P .. 'run:' .. run
+  redis.call('HSET', key, 'status', status, 'ended_at', string.format('%.0f', at))
+  local open = P .. 'open:' .. redis.call('HGET', key, 'repo_id') .. ':' .. redis.call('HGET', key, 'issue')
+  if redis.call('GET', open) == run then redis.call('DEL', open) end
+end
+local function create_task(run, task, node, inputs, writes, visit, at)
+  redis.call('HSET', P .. 'task:' .. task, 'run', run, 'node', node, 'inputs', inputs, 'writes', writes,
+    'visit', visit, 'state', 'due', 'token', 0, 'attempts', 0, 'pokes', 0, 'reserved', 0)
+  redis.call('SADD', P .. 'tasks:' .. run, task)
+  redis.call('ZADD', P .. 'due', at, task)
+end
+-- 1 when the token is the current one of a leased step.
+local function holds(task, token)
+  local t = redis.call('HMGET', P .. 'task:' .. task, 'token', 'state')
+  return t[1] == token and t[2] == 'leased'
+end

@@ -1,0 +1,22 @@
+-- TURN: store a reply or its tools' results, once, and settle the last reservation.
+-- ARGV: task, token, number, turn JSON, log record JSON, cost, settles ('1' for a reply), steers already seen
+-- Returns -1 for a stale token, -2 when an earlier turn is missing, else the steers that came since.
+local task, key = ARGV[1], P .. 'task:' .. ARGV[1]
+if not holds(task, ARGV[2]) then return -1 end
+local turns, number = P .. 'turns:' .. task, tonumber(ARGV[3])
+local stored = redis.call('LLEN', turns)
+if stored < number then return -2 end
+local run = redis.call('HGET', key, 'run')
+if stored == number then
+  local at = now()
+  redis.call('RPUSH', turns, ARGV[4])
+  append(run, 'turn', ARGV[5], at)
+  if ARGV[7] == '1' then
+    redis.call('HINCRBY', P .. 'run:' .. run, 'spent', ARGV[6])
+    redis.call('HINCRBY', P .. 'run:' .. run, 'reserved', -tonumber(redis.call('HGET', key, 'reserved')))
+    redis.call('HSET', key, 'reserved', 0)
+  end
+  redis.call('HSET', key, 'attempts', 1)
+  poke(run .. '/status.1', at + 500)
+end
+return redis.call('LRANGE', P .. 'steers:' .. run, ARGV[8], -1)

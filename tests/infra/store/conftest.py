@@ -1,0 +1,51 @@
+"""A real Valkey server per test session; every test gets an empty store and a short lease."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from infra.store import embedded
+from infra.store.blobs import RedisBlobs
+from infra.store.bus import RedisBus
+from infra.store.connection import Scripts, connect
+from infra.store.renewer import Renewer
+from infra.store.runs import RedisRunLog
+from infra.store.tasks import RedisEffects, RedisTasks, RedisTurns
+
+
+class Store:
+    """Everything of the store on one prefix of its own."""
+
+    def __init__(self, server: embedded.EmbeddedServer, lease_s: float) -> None:
+        prefix = "{t" + secrets.token_hex(4) + "}:"
+        self.client = connect(server.address)
+        self.scripts = Scripts(self.client, prefix)
+        self.blobs = RedisBlobs(self.scripts)
+        self.bus = RedisBus(self.scripts)
+        self.renewer = Renewer(server.address, lease_s, prefix)
+        self.runs = RedisRunLog(self.scripts, self.blobs)
+        self.tasks = RedisTasks(self.scripts, self.blobs, self.renewer)
+        self.turns = RedisTurns(self.scripts, self.blobs)
+        self.effects = RedisEffects(self.scripts)
+
+    async def close(self) -> None:
+        self.renewer.close()
+        await self.client.aclose()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.EmbeddedServer]:
+    running = embedded.start(Path(tmp_path_factory.mktemp("valkey")))
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+async def store(server: embedded.EmbeddedServer) -> AsyncIterator[Store]:
+    made = Store(server, lease_s=0.6)
+    yield made
+    await made.close()
