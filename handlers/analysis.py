@@ -9,7 +9,7 @@ from handlers.outcomes import events_of_kind
 from handlers.workflow import Node, Subscription, Workflow, WorkflowError
 
 START = "run_started"
-START_KINDS = frozenset({"issue", "repo_map"})
+START_KINDS = frozenset({"issue"})
 
 
 def check(workflow: Workflow, roles: Iterable[str], actions: Iterable[str], gates: Iterable[str]) -> None:

@@ -1,0 +1,146 @@
+"""One wake-up: decide what is due in a run, or run one step to its commit. Safe to call twice, late, or for nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+
+import structlog
+
+from agents.ports import Fenced, ModelError, ToolError
+from handlers.context import Context
+from handlers.control import decide
+from handlers.ports import Commit, GitHubError, Later, Lease, TooBig, Unknown
+from handlers.publisher import Unsettled
+from handlers.steps.work import Work
+from handlers.workflow import Workflow, WorkflowError
+
+log = structlog.get_logger("seconder.advance")
+
+CONTROL = "control:"
+ROUNDS = 20
+LONGEST_WAIT_S = 300.0
+
+Step = Callable[[Work], Awaitable[Commit]]
+
+
+class Advancer:
+    """Runs what is due. `steps` maps `role`, `action:<name>`, `gate:<name>`, `status`, `close` to functions."""
+
+    def __init__(self, context: Context, steps: Mapping[str, Step], worker: str) -> None:
+        self._context = context
+        self._steps = steps
+        self._worker = worker
+
+    async def advance(self, member: str) -> None:
+        """Do what a member of `Tasks.due` asks for."""
+        if member.startswith(CONTROL):
+            await self._decide(member.removeprefix(CONTROL))
+            return
+        lease = await self._context.store.tasks.claim(member, self._worker)
+        if lease is None:
+            return
+        try:
+            await self._step(lease)
+        except Fenced as error:
+            log.info("step_fenced", task=lease.task, why=str(error))
+        await self._hint()
+
+    async def _hint(self) -> None:
+        await self._context.wake.wake(await self._context.store.tasks.due(50))
+
+    async def _decide(self, run: str) -> None:
+        for _ in range(ROUNDS):
+            facts = await self._context.store.runs.facts(run)
+            if facts is None:
+                log.warning("run_missing", run=run)
+                return
+            state = await self._context.states.of(run, self._context.store.runs)
+            decision = decide(run, Workflow.model_validate(facts.workflow), state)
+            if await self._context.store.tasks.activate(run, decision.length, decision.tasks, decision.events):
+                break
+        await self._hint()
+
+    async def _step(self, lease: Lease) -> None:
+        store = self._context.store
+        facts = await store.runs.facts(lease.run)
+        if facts is None:
+            log.warning("run_missing", run=lease.run, task=lease.task)
+            return
+        state = await self._context.states.of(lease.run, store.runs)
+        work = Work(self._context, lease, facts, state, Workflow.model_validate(facts.workflow))
+        log.info("step_claimed", task=lease.task, token=lease.token, attempt=lease.attempts)
+        commit = await self._while_held(work)
+        await store.tasks.commit(lease, commit)
+        log.info("step_committed", task=lease.task, outcome=commit.outcome, error=commit.error or None)
+        if lease.node != "status":
+            await self._decide(lease.run)
+
+    async def _while_held(self, work: Work) -> Commit:
+        """Run the step as long as its lease holds. Raises `Fenced` when it is lost, with the step cancelled."""
+        step = asyncio.ensure_future(self._outcome(work))
+        lost = asyncio.ensure_future(self._context.store.tasks.lost(work.lease))
+        try:
+            await asyncio.wait({step, lost}, return_when=asyncio.FIRST_COMPLETED)
+            if not step.done():
+                raise Fenced(f"{work.lease.task}: cancelled, or taken over by another worker")
+            return step.result()
+        finally:
+            lost.cancel()
+            step.cancel()
+            await asyncio.gather(step, lost, return_exceptions=True)
+
+    async def _outcome(self, work: Work) -> Commit:
+        """Run the step and turn whatever went wrong into a commit."""
+        lease, options = work.lease, self._context.options
+        if lease.attempts > options.max_attempts:
+            last = work.state.notes[-1] if work.state.notes else "it never came to an end"
+            return _failed(work, f"gave up after {options.max_attempts} tries; the last said: {last}")
+        try:
+            return await self._function(work)(work)
+        except Fenced:
+            raise
+        except ModelError as error:
+            if not error.heals:
+                return _failed(work, f"the model's endpoint refused the request ({error.kind}): {error}")
+            return _retry(_wait_ms(work, error.retry_after_s), f"model {error.kind}: {error}")
+        except Unsettled as error:
+            return _retry(error.wait_ms, str(error))
+        except Later as error:
+            return _retry(_wait_ms(work, error.seconds), str(error))
+        except Unknown as error:
+            return _retry(options.settle_ms, str(error))
+        except (GitHubError, TooBig, ToolError, WorkflowError) as error:
+            return _failed(work, str(error))
+        except Exception as error:  # the edge of a step: what was not foreseen is retried, then said
+            log.exception("step_crashed", task=lease.task)
+            return _retry(_wait_ms(work, None), f"unexpected {type(error).__name__}: {error}")
+
+    def _function(self, work: Work) -> Step:
+        node = work.node
+        if node is None:
+            name = work.lease.node
+        elif node.role is not None:
+            name = "role"
+        else:
+            name = f"action:{node.action}" if node.action is not None else f"gate:{node.gate}"
+        function = self._steps.get(name)
+        if function is None:
+            raise WorkflowError(f"this version of Seconder cannot run the step {name!r} (needs-migration)")
+        return function
+
+
+def _wait_ms(work: Work, asked_s: float | None) -> int:
+    """What the other side asked for, at most five minutes; else doubling from the base."""
+    if asked_s is not None:
+        return int(min(max(asked_s, 0.05), LONGEST_WAIT_S) * 1000)
+    return int(min(work.context.options.backoff_base_ms * 2 ** (work.lease.attempts - 1), 60_000))
+
+
+def _retry(wait_ms: int, error: str) -> Commit:
+    return Commit("retry", retry_in_ms=max(1, wait_ms), error=error[:500])
+
+
+def _failed(work: Work, error: str) -> Commit:
+    event = work.event("step_failed", {"node": work.lease.node, "error": error[:500]})
+    return Commit("failed", events=(event,), error=error[:500])

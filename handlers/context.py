@@ -1,0 +1,98 @@
+"""What every handler and step is handed: the ports, the options, and the workflows. Built once, in `bot/wiring.py`."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agents.ports import Model, Prices
+from handlers.ports import (
+    Blobs,
+    Checks,
+    Clock,
+    Effects,
+    Issues,
+    People,
+    Pulls,
+    Repository,
+    Reviews,
+    RunLog,
+    Tasks,
+    Turns,
+    Wake,
+    Workspaces,
+)
+from handlers.state import RunState
+from handlers.workflow import Workflow
+
+
+@dataclass(frozen=True)
+class Options:
+    """The operator's settings that the core acts on. Money in micro-dollars, times in milliseconds."""
+
+    tiers: Mapping[str, str]
+    budget: int
+    deadline_s: int = 3600
+    requester_may_approve: bool = False
+    required_approvals: int = 1
+    settle_ms: int = 10_000
+    max_attempts: int = 8
+    short_commands: bool = True
+    public_url: str | None = None
+    backoff_base_ms: int = 1_000
+
+
+@dataclass(frozen=True)
+class GitHub:
+    """GitHub's side of the ports."""
+
+    issues: Issues
+    pulls: Pulls
+    reviews: Reviews
+    checks: Checks
+    repository: Repository
+    people: People
+
+
+@dataclass(frozen=True)
+class Store:
+    """The store's side of the ports."""
+
+    runs: RunLog
+    tasks: Tasks
+    turns: Turns
+    effects: Effects
+    blobs: Blobs
+
+
+@dataclass(frozen=True)
+class Context:
+    """Everything that a handler or a step may use."""
+
+    github: GitHub
+    store: Store
+    workspaces: Workspaces
+    model: Model
+    prices: Prices
+    wake: Wake
+    clock: Clock
+    options: Options
+    workflows: Mapping[str, Workflow]
+    states: States
+
+
+class States:
+    """Folds of runs that this process has read, so that a look at a run reads only what is new in its log."""
+
+    def __init__(self, keep: int = 200) -> None:
+        self._keep = keep
+        self._states: OrderedDict[str, RunState] = OrderedDict()
+
+    async def of(self, run: str, log: RunLog) -> RunState:
+        """The run's state, up to date."""
+        state = self._states.setdefault(run, RunState())
+        self._states.move_to_end(run)
+        while len(self._states) > self._keep:
+            self._states.popitem(last=False)
+        return state.feed(await log.read(run, state.position))

@@ -1,0 +1,88 @@
+"""How an issue becomes a run: who may start one, and what is fixed at that moment."""
+
+from __future__ import annotations
+
+import structlog
+
+from agents.board import Author, Entry, Issue
+from handlers.context import Context
+from handlers.events import Actor, Event, IssueCreated, IssueLabeled, RepoRef
+from handlers.messages.neutral import strip_hidden
+from handlers.ports import IssueFacts, NewRun
+from handlers.replies import reply_once
+
+log = structlog.get_logger("seconder.intake")
+
+LABEL = "seconder"
+LONGEST_BODY = 60_000
+DEFAULT_WORKFLOW = "feature"
+
+
+async def issue_created(context: Context, event: Event) -> None:
+    """An issue filed by someone with write starts a run; anybody else's waits for a maintainer, in silence."""
+    filed = IssueCreated.model_validate(event.data)
+    if filed.sender.id != filed.author.id:
+        log.info("issue_not_by_sender", issue=filed.number, repo=filed.repo.full_name)
+        return
+    standing = await context.github.people.standing(filed.repo, filed.author)
+    if not standing.at_least("write"):
+        log.info("issue_waits", issue=filed.number, repo=filed.repo.full_name, permission=standing.permission)
+        return
+    await start_run(context, filed.repo, filed.number, filed.author, event.id)
+
+
+async def issue_labeled(context: Context, event: Event) -> None:
+    """The label `seconder`, set by someone with triage or better, starts a run."""
+    labeled = IssueLabeled.model_validate(event.data)
+    if labeled.label.casefold() != LABEL or labeled.is_pull_request:
+        return
+    standing = await context.github.people.standing(labeled.repo, labeled.sender)
+    if standing.at_least("triage"):
+        await start_run(context, labeled.repo, labeled.number, labeled.sender, event.id)
+
+
+async def start_run(context: Context, repo: RepoRef, number: int, requester: Actor, cause: str) -> str | None:
+    """Start a run on an open issue of a repository that has a commit; returns its id, or None with the reason said."""
+    facts = await context.github.repository.facts(repo)
+    issue = await context.github.issues.get(repo, number)
+    if issue.state != "open" or issue.is_pull_request:
+        log.info("issue_not_open", issue=number, repo=repo.full_name)
+        return None
+    if facts.head is None:
+        await reply_once(context, repo, number, cause, "empty_repository")
+        return None
+    workflow = context.workflows[DEFAULT_WORKFLOW]
+    run = await context.store.runs.start(
+        NewRun(
+            repo=facts.ref,
+            issue=number,
+            requester=requester,
+            base_sha=facts.head,
+            default_branch=facts.default_branch,
+            workflow=workflow.model_dump(mode="json", by_alias=True, exclude_defaults=True),
+            budget=context.options.budget,
+            deadline_s=context.options.deadline_s,
+            cause=cause,
+            entries=(_snapshot(issue, context.clock.now_ms()),),
+        )
+    )
+    log.info("run_started" if run else "run_exists", run=run, issue=number, repo=repo.full_name)
+    await context.wake.wake(await context.store.tasks.due(50))
+    return run
+
+
+def _snapshot(issue: IssueFacts, at: int) -> Entry:
+    """The issue's words as they stand now; later edits are not used."""
+    body = strip_hidden(issue.body)
+    value = Issue(
+        number=issue.number,
+        title=strip_hidden(issue.title),
+        body=body[:LONGEST_BODY],
+        author=issue.author.login,
+        author_id=issue.author.id,
+        labels=issue.labels,
+        url=issue.url,
+        cut=len(body) > LONGEST_BODY,
+    )
+    author = Author(kind="person", name=issue.author.login, id=issue.author.id)
+    return Entry(id="issue.1", kind="issue", value=value.model_dump(mode="json"), author=author, at=at)

@@ -1,0 +1,22 @@
+"""The step that looks at the repository once, so that every role starts from the same map."""
+
+from __future__ import annotations
+
+from agents.board import Guidance, RepoMap
+from handlers.ports import Commit
+from handlers.steps.work import Work
+
+
+async def run(work: Work) -> Commit:
+    """Write `repo_map` for the run's base commit."""
+    found = await work.context.workspaces.survey(work.run.repo, work.run.base_sha)
+    value = RepoMap(
+        base_sha=work.run.base_sha,
+        default_branch=work.run.default_branch,
+        listing="\n".join(found.paths),
+        files=found.files,
+        test_command=found.test_command,
+        test_command_source=found.test_command_source,
+        guidance=tuple(Guidance(path=path, text=text) for path, text in found.guidance),
+    )
+    return work.done(work.entry("repo_map", value))

@@ -1,0 +1,70 @@
+"""INGEST and the consumer groups, on a real server."""
+
+from __future__ import annotations
+
+import pytest
+
+from handlers.events import Event
+from handlers.ports import Delivery
+from infra.store.bus import RedisBus
+from tests.fakes.store import RealStore as Store
+
+
+def delivery(guid: str, body: str | None, name: str = "issue_created") -> Delivery:
+    return Delivery(guid, body, (Event(id=guid, name=name),))
+
+
+@pytest.mark.parametrize(
+    ("second", "stored"),
+    [
+        pytest.param(delivery("g1", "b1"), False, id="the same delivery"),
+        pytest.param(delivery("g2", "b1"), False, id="the same body under a new delivery id"),
+        pytest.param(delivery("g1", "b2"), False, id="a known delivery id with another body"),
+        pytest.param(delivery("g2", "b2"), True, id="something else"),
+        pytest.param(delivery("g2", None), True, id="a button press, which repeats byte for byte"),
+    ],
+)
+async def test_a_delivery_is_stored_once(store: Store, second: Delivery, stored: bool) -> None:
+    assert await store.bus.ingest(delivery("g1", "b1")) is True
+    assert await store.bus.ingest(second) is stored
+
+
+async def test_two_button_presses_are_two(store: Store) -> None:
+    assert await store.bus.ingest(delivery("g1", None)) is True
+    assert await store.bus.ingest(delivery("g2", None)) is True
+
+
+async def test_what_was_not_acknowledged_comes_again_after_a_restart(store: Store) -> None:
+    await store.bus.ingest(delivery("g1", None))
+    first = await store.bus.read("router", "w1", 10, 100)
+    assert [event.id for _, event in first] == ["g1"]
+    restarted = RedisBus(store.scripts)
+    again = await restarted.read("router", "w1", 10, 100)
+    assert again == first
+    await restarted.ack("router", [again[0][0]])
+    assert list(await RedisBus(store.scripts).read("router", "w1", 10, 50)) == []
+
+
+async def test_a_late_group_reads_what_is_kept(store: Store) -> None:
+    await store.bus.ingest(delivery("g1", None))
+    (stream_id, _), *_ = await store.bus.read("router", "w1", 10, 100)
+    await store.bus.ack("router", [stream_id])
+    assert [event.id for _, event in await store.bus.read("late", "x", 10, 100)] == ["g1"]
+
+
+async def test_a_poison_event_is_put_aside_and_does_not_block(store: Store) -> None:
+    await store.bus.ingest(delivery("bad", None))
+    await store.bus.ingest(delivery("good", None))
+    (stream_id, event), (other, _) = await store.bus.read("router", "w1", 10, 100)
+    await store.bus.park("router", stream_id, event, "cannot be handled")
+    await store.bus.ack("router", [other])
+    assert list(await RedisBus(store.scripts).read("router", "w1", 10, 50)) == []
+    assert await store.client.xlen(store.scripts.key("parked", "router")) == 1
+
+
+async def test_trimming_never_drops_what_the_router_has_not_finished(store: Store) -> None:
+    for n in range(5):
+        await store.bus.ingest(delivery(f"g{n}", None))
+    await store.bus.read("router", "w1", 2, 100)
+    await store.bus.trim()
+    assert await store.client.xlen(store.scripts.key("bus")) == 5

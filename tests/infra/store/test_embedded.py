@@ -1,0 +1,67 @@
+"""The embedded server: adopted, never two on one directory, clean, private, and it keeps what it acknowledged."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+from pathlib import Path
+
+import pytest
+import redis
+
+from infra.store import embedded
+from infra.store.connection import Address
+
+
+def client(address: Address) -> redis.Redis:
+    return redis.Redis(unix_socket_path=str(address.socket), password=address.password)
+
+
+def test_a_second_start_adopts_the_first_server(tmp_path: Path) -> None:
+    first = embedded.start(tmp_path)
+    second = embedded.start(tmp_path)
+    try:
+        assert first.owned
+        assert not second.owned
+        client(second.address).set("k", "v")
+        assert client(first.address).get("k") == b"v"
+    finally:
+        second.stop()
+
+
+def test_a_server_that_was_killed_loses_nothing_that_it_acknowledged(tmp_path: Path) -> None:
+    first = embedded.start(tmp_path)
+    client(first.address).set("k", "v")
+    os.kill(int(first.pid_file.read_text()), signal.SIGKILL)
+    assert first.process is not None
+    first.process.wait(5)
+    second = embedded.start(tmp_path)
+    try:
+        assert second.owned
+        assert client(second.address).get("k") == b"v"
+    finally:
+        second.stop()
+
+
+def test_only_its_owner_can_reach_it(tmp_path: Path) -> None:
+    server = embedded.start(tmp_path / "store")
+    try:
+        assert stat.S_IMODE((tmp_path / "store").stat().st_mode) == 0o700
+        assert stat.S_IMODE((tmp_path / "store" / "password").stat().st_mode) == 0o600
+        stranger = redis.Redis(unix_socket_path=str(server.address.socket))
+        with pytest.raises(redis.exceptions.AuthenticationError):
+            stranger.get("k")
+        assert client(server.address).config_get("port") == {"port": "0"}
+    finally:
+        server.stop()
+
+
+def test_a_long_path_still_gets_a_socket(tmp_path: Path) -> None:
+    deep = tmp_path / ("d" * 60) / ("e" * 60)
+    server = embedded.start(deep)
+    try:
+        assert len(str(server.address.socket)) < 108
+        assert client(embedded.start(deep).address).ping()
+    finally:
+        server.stop()
