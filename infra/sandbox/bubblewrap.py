@@ -21,6 +21,7 @@ from pathlib import Path
 from infra.sandbox import launcher, probe, profile, seccomp
 from infra.sandbox.spec import (
     ISOLATION,
+    WORK,
     Capabilities,
     Limits,
     Reason,
@@ -80,9 +81,18 @@ class Sandbox:
             raise SandboxUnavailable(found.reason, found.fix)
         return await self._run(spec)
 
+    async def unavailable(self) -> str | None:
+        """Why nothing can be run here and what would change that, for people; None when the sandbox works."""
+        found = await self.probe()
+        return None if found.available else f"{found.reason} {found.fix}"
+
     async def run_tree(self, source: Path, argv: tuple[str, ...], env: Mapping[str, str]) -> SandboxResult:
-        """Run a command on a copy of `source` with the sandbox's own toolchain and limits. Raises as `run` does."""
-        return await self.run(Spec(argv, source, env, self._limits, self._toolchain))
+        """Run a command on a copy of `source` with the sandbox's own toolchain and limits. Raises as `run` does.
+
+        `{work}` in a variable's value stands for the directory where the copy is.
+        """
+        placed = {name: value.replace("{work}", WORK) for name, value in env.items()}
+        return await self.run(Spec(argv, source, placed, self._limits, self._toolchain))
 
     async def _try_out(self) -> Capabilities:
         problem = _not_here()
@@ -251,5 +261,3 @@ async def _collect(stream: asyncio.StreamReader, output: bytearray, cap: int) ->
         if not chunk:
             return
         output += chunk
-
-

@@ -16,12 +16,7 @@ from infra.sandbox.spec import SOURCE, WORK, Spec
 READY_FD = 3
 
 # Runs inside: copy the tree to where it may be changed, tell the host that the job starts, drop that line, start it.
-START = (
-    f"cp -RP {SOURCE}/. {WORK} || exit 1\n"
-    f"printf r >&{READY_FD} || exit 1\n"
-    f"exec {READY_FD}>&-\n"
-    'exec "$@"\n'
-)
+START = f'cp -RP {SOURCE}/. {WORK} || exit 1\nprintf r >&{READY_FD} || exit 1\nexec {READY_FD}>&-\nexec "$@"\n'
 
 _FILES: Mapping[str, str] = {
     "/etc/passwd": "nobody:x:65534:65534:nobody:/tmp:/bin/sh\n",

@@ -1,0 +1,1 @@
+"""Private work trees: what the agents read, change and test."""

@@ -1,0 +1,217 @@
+"""Workspaces on this machine: a work tree of its own for every step, gone when the step ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from agents.ports import FileText, SearchHit, TestReport, ToolError
+from handlers.events import RepoRef
+from handlers.ports import Snapshot, Survey, TreeEdit, Workspace
+from infra.workspace import detect, testing, trees
+from infra.workspace.files import Files
+from infra.workspace.needs import Entry, GitHost, TestPlace
+from infra.workspace.search import find_ripgrep, search
+
+MAX_LISTED = 2_000
+MAX_GUIDANCE_BYTES = 16 << 10
+MAX_HITS = 500
+_GUIDANCE = ("agents.md", "claude.md", "contributing.md", ".github/pull_request_template.md")
+_READ_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class WorkspaceSettings:
+    """Where work trees are made, the configured test command if there is one, and the ripgrep to search with.
+
+    Without `ripgrep` the wheel's is used.
+    """
+
+    data_dir: Path
+    test_command: tuple[str, ...] | None = None
+    ripgrep: Path | None = None
+
+
+class LocalWorkspace:
+    """One work tree. See `handlers.ports.Workspace` for the verbs."""
+
+    def __init__(self, desk: trees.Desk, files: Files, owner: LocalWorkspaces) -> None:
+        self._desk = desk
+        self._files = files
+        self._owner = owner
+        # Git's index has one writer at a time, and a snapshot must not see half a change.
+        self._lock = asyncio.Lock()
+
+    async def read(self, path: str) -> FileText:
+        """A text file. Raises `ToolError`."""
+        return await asyncio.to_thread(self._files.read, path)
+
+    async def listing(self, path: str) -> tuple[str, ...]:
+        """Names in a directory. Raises `ToolError`."""
+        return await asyncio.to_thread(self._files.listing, path)
+
+    async def search(self, pattern: str, path: str, limit: int) -> tuple[SearchHit, ...]:
+        """Lines that match a regular expression, at most `limit` (and 500). Raises `ToolError`."""
+        if limit < 1:
+            raise ToolError("a search needs a limit of at least 1")
+        checked = await asyncio.to_thread(self._files.check, path)
+        return await search(self._owner.ripgrep, self._desk.tree, pattern, checked, min(limit, MAX_HITS))
+
+    async def write(self, path: str, text: str) -> None:
+        """Create or replace a text file. Raises `ToolError`."""
+        async with self._lock:
+            await asyncio.to_thread(self._files.write, path, text)
+
+    async def delete(self, path: str) -> None:
+        """Remove one file. Raises `ToolError`."""
+        async with self._lock:
+            await asyncio.to_thread(self._files.delete, path)
+
+    async def run_tests(self, selection: tuple[str, ...]) -> TestReport:
+        """Run the tests on a copy of the tree; they can change nothing here. Raises `ToolError`."""
+        async with self._lock:
+            command = await asyncio.to_thread(self._command)
+            if command is None:
+                return TestReport(
+                    "not_run", reason="no test command was found; set one in the repository's configuration"
+                )
+            return await testing.run(self._desk.tree, command, selection, self._owner.sandbox, self._owner.plain)
+
+    async def diff(self) -> str:
+        """The unified diff against the base commit. Raises `ToolError`."""
+        async with self._lock:
+            git = self._owner.git
+            return await trees.diff_text(git, self._desk, await trees.fix(git, self._desk))
+
+    async def snapshot(self) -> Snapshot:
+        """Fix the tree as it stands. Raises `ToolError`."""
+        async with self._lock:
+            git, desk = self._owner.git, self._desk
+            tree = await trees.fix(git, desk)
+            files = await trees.file_changes(git, desk, tree)
+            return Snapshot(tree, await trees.pack(git, desk, tree), files, await trees.diff_text(git, desk, tree))
+
+    def _command(self) -> detect.TestCommand | None:
+        configured = self._owner.settings.test_command
+        if configured:
+            return detect.TestCommand("configured", configured, "configuration")
+        paths = _walk(self._desk.tree)
+        texts = {}
+        for path in detect.wanted(paths):
+            with contextlib.suppress(ToolError):
+                texts[path] = self._files.read(path).text
+        return detect.detect(paths, texts)
+
+
+class LocalWorkspaces:
+    """Makes work trees below `data_dir`. See `handlers.ports.Workspaces` for the verbs.
+
+    `plain` runs tests without any isolation where the sandbox cannot work; leave it out, and they are not run there.
+    """
+
+    def __init__(
+        self, settings: WorkspaceSettings, git: GitHost, sandbox: TestPlace, plain: TestPlace | None = None
+    ) -> None:
+        self.settings = settings
+        self.git = git
+        self.sandbox = sandbox
+        self.plain = plain
+        self.ripgrep = settings.ripgrep if settings.ripgrep is not None else find_ripgrep()
+        self._root = settings.data_dir / "work"
+        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.chmod(self._root, 0o700)
+
+    def open(
+        self, repo: RepoRef, base_sha: str, tree: str | None, packs: Sequence[bytes]
+    ) -> AbstractAsyncContextManager[Workspace]:
+        """A work tree of `base_sha`, or of `tree` whose new objects are in `packs`.
+
+        Entering raises `TooBig`, or `GitHubError` for a missing commit or broken objects.
+        """
+        return self._open(repo, base_sha, tree, packs)
+
+    async def survey(self, repo: RepoRef, base_sha: str) -> Survey:
+        """What the repository looks like at a commit. Raises `TooBig` or `GitHubError`."""
+        git_dir = await self.git.fetch(repo, base_sha)
+        entries = {entry.path: entry for entry in await self.git.entries(git_dir, base_sha) if entry.is_file}
+        paths = sorted(entries)
+        guides = [path for path in paths if path.lower() in _GUIDANCE]
+        read = await self._texts(git_dir, [entries[path] for path in (*guides, *detect.wanted(paths))])
+        configured = self.settings.test_command
+        found = (
+            detect.TestCommand("configured", configured, "configuration") if configured else detect.detect(paths, read)
+        )
+        return Survey(
+            paths=tuple(paths[:MAX_LISTED]),
+            files=len(paths),
+            guidance=tuple((path, _cut(read[path])) for path in guides if path in read),
+            test_command=found.words if found is not None else None,
+            test_command_source=found.source if found is not None else "",
+        )
+
+    async def contents(self, repo: RepoRef, base_sha: str, tree: str, packs: Sequence[bytes]) -> Sequence[TreeEdit]:
+        """The edits from `base_sha` to `tree`, with contents. Raises `GitHubError` or `TooBig`."""
+        async with self._desk(repo, base_sha, packs) as desk:
+            await self.git.entries(desk.git_dir, tree, desk.objects)
+            return await trees.edits(self.git, desk, tree)
+
+    async def sweep(self, older_than_s: float = 86_400.0) -> int:
+        """Remove work trees that a killed process left behind; returns how many. Call it when a worker starts."""
+        return await asyncio.to_thread(_sweep, self._root, time.time() - older_than_s)
+
+    @contextlib.asynccontextmanager
+    async def _open(
+        self, repo: RepoRef, base_sha: str, tree: str | None, packs: Sequence[bytes]
+    ) -> AsyncIterator[Workspace]:
+        async with self._desk(repo, base_sha, packs) as desk:
+            special = await trees.check_out(self.git, desk, tree if tree is not None else desk.base_tree)
+            yield LocalWorkspace(desk, Files(desk.tree, self.git.path_problem, special), self)
+
+    @contextlib.asynccontextmanager
+    async def _desk(self, repo: RepoRef, base_sha: str, packs: Sequence[bytes]) -> AsyncIterator[trees.Desk]:
+        git_dir = await self.git.fetch(repo, base_sha)
+        home = Path(tempfile.mkdtemp(prefix="w", dir=self._root))
+        try:
+            desk = trees.Desk(git_dir, home, await trees.base_tree_of(self.git, git_dir, base_sha))
+            desk.tree.mkdir()
+            # Started as root, the sandbox reads the tree as another user; the directory above stays closed.
+            desk.tree.chmod(0o755)
+            await trees.unpack(self.git, desk, packs)
+            yield desk
+        finally:
+            shutil.rmtree(home, ignore_errors=True)
+
+    async def _texts(self, git_dir: Path, entries: Sequence[Entry]) -> dict[str, str]:
+        small = [entry for entry in entries if entry.size <= _READ_BYTES]
+        blobs = await trees.contents(self.git, git_dir, sorted({entry.oid for entry in small}))
+        return {entry.path: blobs[entry.oid].decode("utf-8", "replace") for entry in small}
+
+
+def _cut(text: str) -> str:
+    raw = text.encode()
+    if len(raw) <= MAX_GUIDANCE_BYTES:
+        return text
+    return f"{raw[:MAX_GUIDANCE_BYTES].decode('utf-8', 'ignore')}\n[cut after {MAX_GUIDANCE_BYTES:,} bytes]"
+
+
+def _walk(root: Path) -> list[str]:
+    found = []
+    for directory, _, names in os.walk(root, followlinks=False):
+        relative = os.path.relpath(directory, root)
+        found += [name if relative == "." else f"{relative}/{name}" for name in names]
+    return sorted(found)
+
+
+def _sweep(root: Path, before: float) -> int:
+    old = [path for path in root.iterdir() if path.lstat().st_mtime < before]
+    for path in old:
+        shutil.rmtree(path, ignore_errors=True)
+    return len(old)

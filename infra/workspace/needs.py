@@ -1,0 +1,91 @@
+"""What a workspace needs from its neighbours: somebody who runs git, and somewhere to run code under test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from handlers.events import RepoRef
+
+
+class Entry(Protocol):
+    """One path of a tree: git's octal mode, object id, size in bytes, path."""
+
+    @property
+    def mode(self) -> str: ...
+
+    @property
+    def oid(self) -> str: ...
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def is_file(self) -> bool: ...
+
+
+class GitHost(Protocol):
+    """Git directories of the host's own. Failures are `GitHubError`s, limits are `TooBig`."""
+
+    async def fetch(self, repo: RepoRef, sha: str) -> Path:
+        """The git directory that holds commit `sha` with its tree."""
+        ...
+
+    async def entries(self, git_dir: Path, tree: str, objects: Path | None = None) -> Sequence[Entry]:
+        """All paths of a commit or tree, none of them hostile."""
+        ...
+
+    async def run(
+        self,
+        git_dir: Path,
+        words: Sequence[str],
+        place: tuple[Path | None, Path | None, Path | None] = (None, None, None),
+        stdin: bytes = b"",
+        output_bytes: int | None = None,
+    ) -> bytes:
+        """Standard output of a local command; `place` is work tree, index, and a directory for new objects."""
+        ...
+
+    def path_problem(self, path: str) -> str | None:
+        """Why a path may not be in a work tree, or None."""
+        ...
+
+
+class RunResult(Protocol):
+    """How a command ended. `exit_code` is None unless `reason` is exit."""
+
+    @property
+    def exit_code(self) -> int | None: ...
+
+    @property
+    def reason(self) -> str: ...
+
+    @property
+    def output(self) -> bytes: ...
+
+    @property
+    def truncated(self) -> bool: ...
+
+    @property
+    def seconds(self) -> float: ...
+
+
+class TestPlace(Protocol):
+    """Runs a command on a copy of a directory."""
+
+    @property
+    def isolation(self) -> str:
+        """How the command is kept apart, in words for people."""
+        ...
+
+    async def unavailable(self) -> str | None:
+        """Why nothing can be run and what would change that; None when it works."""
+        ...
+
+    async def run_tree(self, source: Path, argv: tuple[str, ...], env: Mapping[str, str]) -> RunResult:
+        """Run `argv` in a copy of `source`; `{work}` in a variable's value is where that copy is."""
+        ...

@@ -1,0 +1,184 @@
+"""Runs a work tree's tests and reads what they printed.
+
+Everything printed comes from the code under test: it is cut, cleaned and shown, and only integers are taken from it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from agents.ports import TestReport, ToolError
+from infra.workspace.detect import TestCommand
+from infra.workspace.needs import RunResult, TestPlace
+
+OUTPUT_BYTES = 20_000
+# A package beside its tests, or below src/, can be imported without being installed.
+_ENV = {"PYTHONPATH": "{work}:{work}/src"}
+_SELECTION_CHARACTERS = 500
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)")
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+_PYTEST_SUMMARY = re.compile(r"^[= ]*((?:\d+ [a-z]+(?:, )?)+) in [\d.]+s", re.MULTILINE)
+_JEST_SUMMARY = re.compile(r"^Tests: +(.+total)", re.MULTILINE)
+_PAIR = re.compile(r"(\d{1,7}) (passed|failed|skipped|errors?|xfailed|xpassed|todo)")
+_UNITTEST_RAN = re.compile(r"^Ran (\d{1,7}) tests? in ", re.MULTILINE)
+_UNITTEST_END = re.compile(r"^(?:OK|FAILED|NO TESTS RAN)(?: \(([^)\n]*)\))?\s*$", re.MULTILINE)
+_NODE = re.compile(r"^(?:#|ℹ) (pass|fail|skipped) (\d{1,7})\s*$", re.MULTILINE)
+_MOCHA = re.compile(r"^\s+(\d{1,7}) (passing|failing|pending)\b", re.MULTILINE)
+_CARGO = re.compile(r"^test result: \w+\. (\d{1,7}) passed; (\d{1,7}) failed; (\d{1,7}) ignored;", re.MULTILINE)
+_GO = re.compile(r"^\s*--- (PASS|FAIL|SKIP): ", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many tests passed, failed and were skipped, by their own word; None when they did not say."""
+
+    passed: int | None = None
+    failed: int | None = None
+    skipped: int | None = None
+
+
+async def run(
+    tree: Path, command: TestCommand, selection: tuple[str, ...], sandbox: TestPlace, plain: TestPlace | None
+) -> TestReport:
+    """Run the tests on a copy of `tree`. Without a sandbox nothing is run, unless `plain` was given for that case.
+
+    Raises `ToolError` for a selection that this kind of command cannot take.
+    """
+    words = narrowed(command, selection)
+    place = sandbox
+    problem = await sandbox.unavailable()
+    if problem is not None:
+        if plain is None:
+            return TestReport("not_run", words, reason=problem)
+        place = plain
+    return _report(await place.run_tree(tree, words, _ENV), words, place.isolation)
+
+
+def narrowed(command: TestCommand, selection: tuple[str, ...]) -> tuple[str, ...]:
+    """The command's words for a part of the tests. Raises `ToolError`."""
+    for part in selection:
+        if not part or part.startswith("-") or len(part) > _SELECTION_CHARACTERS or _UNPRINTABLE.search(part):
+            raise ToolError(f"{part[:100]!r} does not select tests: give paths or test names, no options")
+        if part.startswith("/") or ".." in part.split("/"):
+            raise ToolError(f"{part[:100]!r} leads out of the repository: give paths relative to its root")
+    if not selection:
+        return command.words
+    if command.kind == "unittest":
+        return ("python", "-m", "unittest", *(_dotted(part) for part in selection))
+    if command.kind in ("npm", "cargo"):
+        return (*command.words, "--", *selection)
+    if command.kind == "go":
+        packages = (part if part.startswith("./") else f"./{part}" for part in selection)
+        return (*command.words[:-1], *packages)
+    if command.kind == "make":
+        raise ToolError("`make test` runs all tests; call run_tests without a selection")
+    return (*command.words, *selection)
+
+
+def _dotted(part: str) -> str:
+    path, *names = part.split("::")
+    module = path.removesuffix(".py").strip("/").replace("/", ".") if path.endswith(".py") else path
+    return ".".join((module, *names))
+
+
+def _report(result: RunResult, words: tuple[str, ...], isolation: str) -> TestReport:
+    text = _cleaned(result.output)
+    if result.reason == "backend_error":
+        said = " ".join(text.split())[-300:]
+        return TestReport(
+            "not_run", words, reason=f"the sandbox could not start the tests: {said}", isolation=isolation
+        )
+    counts = count(text)
+    return TestReport(
+        outcome="passed" if result.reason == "exit" and result.exit_code == 0 else "failed",
+        command=words,
+        exit_code=result.exit_code,
+        reason=result.reason,
+        output=_shortened(text, result.truncated),
+        seconds=round(result.seconds, 3),
+        passed=counts.passed,
+        failed=counts.failed,
+        skipped=counts.skipped,
+        isolation=isolation,
+    )
+
+
+def _cleaned(output: bytes) -> str:
+    text = output.decode("utf-8", "replace").replace("\r\n", "\n")
+    return unicodedata.normalize("NFC", _UNPRINTABLE.sub("", _ESCAPES.sub("", text)))
+
+
+def _shortened(text: str, is_truncated: bool) -> str:
+    raw = text.encode()
+    if len(raw) > OUTPUT_BYTES:
+        kept = raw[-OUTPUT_BYTES:].decode("utf-8", "ignore")
+        text = f"[the first {len(raw) - OUTPUT_BYTES:,} bytes are left out; select fewer tests to see them]\n{kept}"
+    return f"{text}\n[stopped: the tests printed more than the limit]" if is_truncated else text
+
+
+def count(text: str) -> Counts:
+    """The counts in a test runner's summary: pytest, unittest, Jest, Node's runner, Mocha, cargo or `go test -v`."""
+    readers: Iterable[Callable[[str], Counts | None]] = (_pytest, _unittest, _jest, _node, _mocha, _cargo, _go)
+    for reader in readers:
+        found = reader(text)
+        if found is not None:
+            return found
+    return Counts()
+
+
+def _pytest(text: str) -> Counts | None:
+    found = _PYTEST_SUMMARY.findall(text)
+    return _pairs(found[-1]) if found else None
+
+
+def _jest(text: str) -> Counts | None:
+    found = _JEST_SUMMARY.findall(text)
+    return _pairs(found[-1]) if found else None
+
+
+def _pairs(summary: str) -> Counts:
+    numbers = {name: int(number) for number, name in _PAIR.findall(summary)}
+    errors = numbers.get("error", 0) + numbers.get("errors", 0)
+    skipped = numbers.get("skipped", 0) + numbers.get("todo", 0) + numbers.get("xfailed", 0)
+    return Counts(numbers.get("passed", 0) + numbers.get("xpassed", 0), numbers.get("failed", 0) + errors, skipped)
+
+
+def _unittest(text: str) -> Counts | None:
+    ran = _UNITTEST_RAN.findall(text)
+    end = _UNITTEST_END.findall(text)
+    if not ran or not end:
+        return None
+    numbers = {name.strip(): int(number) for name, number in re.findall(r"([a-z ]+)=(\d{1,7})", end[-1])}
+    failed = numbers.get("failures", 0) + numbers.get("errors", 0) + numbers.get("unexpected successes", 0)
+    skipped = numbers.get("skipped", 0) + numbers.get("expected failures", 0)
+    return Counts(max(0, int(ran[-1]) - failed - skipped), failed, skipped)
+
+
+def _node(text: str) -> Counts | None:
+    numbers = {name: int(number) for name, number in _NODE.findall(text)}
+    return Counts(numbers["pass"], numbers.get("fail", 0), numbers.get("skipped", 0)) if "pass" in numbers else None
+
+
+def _mocha(text: str) -> Counts | None:
+    numbers = {name: int(number) for number, name in _MOCHA.findall(text)}
+    if "passing" not in numbers:
+        return None
+    return Counts(numbers["passing"], numbers.get("failing", 0), numbers.get("pending", 0))
+
+
+def _cargo(text: str) -> Counts | None:
+    found = _CARGO.findall(text)
+    if not found:
+        return None
+    passed, failed, ignored = (sum(int(row[place]) for row in found) for place in range(3))
+    return Counts(passed, failed, ignored)
+
+
+def _go(text: str) -> Counts | None:
+    found = _GO.findall(text)
+    return Counts(found.count("PASS"), found.count("FAIL"), found.count("SKIP")) if found else None
