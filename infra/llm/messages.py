@@ -41,7 +41,7 @@ class MessagesModel:
         self._client = anthropic.AsyncAnthropic(api_key=api_key, base_url=base_url, max_retries=0)
 
     async def reply(self, request: ModelRequest) -> Reply:
-        """One complete reply, content ready to be sent back. Raises `ModelError`, nothing else that heals with time."""
+        """One complete reply, its content ready to be sent back. Raises `ModelError`."""
         tools = tool_params(request.tools)
         started = time.monotonic()
         with model_errors(request.seconds):
@@ -66,16 +66,15 @@ class MessagesModel:
         tools = tool_params(request.tools)
         with model_errors(request.seconds):
             async with asyncio.timeout(request.seconds):
-                counted = await self._client.messages.count_tokens(
-                    model=request.model,
-                    messages=_messages(request),
-                    system=_system(request),
-                    tools=_or_omit(tools),
-                    timeout=self._timeouts(request.seconds),
-                )
-        if not isinstance(counted.input_tokens, int):
-            raise ModelError("unavailable", "the model endpoint's token count is no number")
-        return counted.input_tokens
+                with unreadable_answers():
+                    counted = await self._client.messages.count_tokens(
+                        model=request.model,
+                        messages=_messages(request),
+                        system=_system(request),
+                        tools=_or_omit(tools),
+                        timeout=self._timeouts(request.seconds),
+                    )
+                    return _count(counted.input_tokens)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -88,7 +87,10 @@ class MessagesModel:
 def _check(api_key: str, base_url: str) -> None:
     if not api_key or not api_key.isascii() or not api_key.isprintable() or " " in api_key:
         raise ValueError("the model API key is empty or holds blanks or odd characters: check ANTHROPIC_API_KEY")
-    url = httpx2.URL(base_url)
+    try:
+        url = httpx2.URL(base_url)
+    except httpx2.InvalidURL as error:
+        raise ValueError(f"{base_url!r} is no URL ({error}): check ANTHROPIC_BASE_URL") from error
     if url.scheme not in ("http", "https") or not url.host:
         raise ValueError(f"{base_url!r} is no http(s) URL: check ANTHROPIC_BASE_URL")
     if url.path.rstrip("/").endswith("/v1"):
@@ -151,13 +153,13 @@ def _block(block: BaseModel) -> Json:
 def _usage(usage: ApiUsage) -> Usage:
     """Tokens by price class. The totals of the last event count; the breakdown by lifetime says what part was 1 h."""
     parts = usage.cache_creation
-    long = _count(parts.ephemeral_1h_input_tokens) if parts is not None else 0
-    short = _count(parts.ephemeral_5m_input_tokens) if parts is not None else 0
-    written = max(_count(usage.cache_creation_input_tokens), long + short)
+    long = _count(parts.ephemeral_1h_input_tokens or 0) if parts is not None else 0
+    short = _count(parts.ephemeral_5m_input_tokens or 0) if parts is not None else 0
+    written = max(_count(usage.cache_creation_input_tokens or 0), long + short)
     return Usage(
         input_tokens=_count(usage.input_tokens),
         output_tokens=_count(usage.output_tokens),
-        cache_read_tokens=_count(usage.cache_read_input_tokens),
+        cache_read_tokens=_count(usage.cache_read_input_tokens or 0),
         cache_write_tokens=written - long,
         cache_write_1h_tokens=long,
     )
@@ -165,8 +167,6 @@ def _usage(usage: ApiUsage) -> Usage:
 
 def _count(tokens: int | None) -> int:
     """A token count from outside. Raises `ValueError` for what is none: a wrong count would be a wrong price."""
-    if tokens is None:
-        return 0
     if not isinstance(tokens, int) or tokens < 0:
-        raise ValueError(f"usage names {tokens!r} tokens")
+        raise ValueError(f"{tokens!r} is no number of tokens")
     return tokens
