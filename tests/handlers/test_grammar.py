@@ -177,8 +177,8 @@ def test_a_refused_unknown_verb_lists_what_is_known() -> None:
     refusal = parse("/seconder dance")
     assert isinstance(refusal, Refusal)
     assert refusal.explanation == (
-        "I do not know `dance`. What I know: `approve`, `reject`, `modify`, `steer`, `stop`, `retry`, `start`, `merge`, "
-        "`budget`, `status`, `why`, `help`."
+        "I do not know `dance`. What I know: `approve`, `reject`, `modify`, `steer`, `stop`, `retry`, `start`, "
+        "`merge`, `budget`, `status`, `why`, `help`."
     )
 
 
