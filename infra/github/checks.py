@@ -17,6 +17,7 @@ from infra.github.wire import Call, path
 READ = {"checks": "read", "metadata": "read"}
 WRITE = {"checks": "write", "metadata": "read"}
 TEXT_LIMIT = 65_535
+TITLE_LIMIT = 255
 BUTTON_LIMIT = 3
 LABEL_LIMIT, DESCRIPTION_LIMIT, IDENTIFIER_LIMIT = 20, 40, 20
 
@@ -54,7 +55,7 @@ def _said(state: CheckState) -> dict[str, object]:
     if len(state.buttons) > BUTTON_LIMIT:
         raise Refused(f"check {state.name} has {len(state.buttons)} buttons; GitHub takes {BUTTON_LIMIT}")
     output = {
-        "title": state.title,
+        "title": fitting(f"the title of check {state.name}", state.title, TITLE_LIMIT),
         "summary": fitting(f"the summary of check {state.name}", state.summary, TEXT_LIMIT),
         "text": fitting(f"the text of check {state.name}", state.text, TEXT_LIMIT),
     }
