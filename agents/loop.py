@@ -116,7 +116,7 @@ class _Loop:
     async def answer(self, reply: Turn) -> Stop | None:
         """What follows from a reply that nothing was answered to yet, be it new or found in the store."""
         match reply.stop_reason:
-            case "tool_use" | "end_turn" | "stop_sequence":
+            case "tool_use" | "end_turn" | "stop_sequence" | "pause_turn":
                 asked = transcript.calls(reply.content)
                 return await (self.tools(asked) if asked else self.nudge())
             case "max_tokens":

@@ -65,7 +65,9 @@ def said(content: Iterable[Json]) -> str:
 
 def awaits_reply(turns: Sequence[Turn]) -> bool:
     """Whether the model has the word: at the start, after results, and after a reply that it paused itself."""
-    return not turns or turns[-1].kind == "results" or turns[-1].stop_reason == "pause_turn"
+    if not turns or turns[-1].kind == "results":
+        return True
+    return turns[-1].stop_reason == "pause_turn" and not calls(turns[-1].content)
 
 
 def cuts_in_a_row(turns: Sequence[Turn]) -> int:

@@ -1,0 +1,404 @@
+"""The loop: what follows from each reply, what is stored when, and why it stops."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from agents.loop import MAX_CUTS, MAX_INVALID, MAX_NUDGES
+from agents.ports import Fenced, Json, ModelError, Reply, ToolError
+from agents.roles.developer import CodeOutput
+from agents.stops import Cancelled, Failed, Finished, OutOfBudget, Parked, Refused
+from agents.tools import TOOLS
+from agents.tools.paths import write_filter
+from agents.tools.router import Router
+from agents.tools.tool import Tool, ToolInput
+from tests.agents.scene import COST, Scene, block, content, marks, reply, submit, text, texts
+from tests.fakes.journal import FakeJournal
+from tests.fakes.tools import FakeTools
+
+READ = block("c1", "read_file", path="a.py")
+EDIT = block("c2", "edit_file", path="a.py", old="x = 1", new="x = 2")
+THINKING: Json = {"type": "thinking", "thinking": "hm", "signature": "sig"}
+
+
+async def test_a_step_from_the_first_call_to_the_result() -> None:
+    scene = Scene([reply(THINKING, READ), reply(EDIT), reply(submit())])
+    stop = await scene.play()
+    assert isinstance(stop, Finished)
+    assert stop.output == CodeOutput(summary="Add it.")
+    assert (stop.spent.turns, stop.spent.cost, stop.spent.tokens, stop.spent.seconds) == (3, 3 * COST, 3300, 6.0)
+    assert [turn.kind for turn in scene.journal.turns] == ["reply", "results", "reply", "results", "reply"]
+    assert [turn.tools for turn in scene.journal.turns] == [
+        ("read_file",),
+        ("read_file",),
+        ("edit_file",),
+        ("edit_file",),
+        ("submit",),
+    ]
+    assert scene.tools.files == {"a.py": "x = 2\n"}
+
+
+async def test_the_request_holds_role_tools_and_limits() -> None:
+    scene = Scene([reply(submit())])
+    await scene.play()
+    request = scene.requests[0]
+    assert request.system[0]["text"].startswith("role: developer\n")  # type: ignore[attr-defined]
+    assert [tool.name for tool in request.tools] == [*scene.role.tools, "submit"]
+    assert [tool.name for tool in request.tools if tool.strict] == ["submit"]
+    assert (request.max_tokens, request.effort, request.seconds) == (32_000, "high", 600.0)
+    assert request.messages[0]["role"] == "user"
+
+
+async def test_only_changes_fix_the_tree() -> None:
+    scene = Scene([reply(READ), reply(EDIT), reply(READ), reply(submit())])
+    await scene.play()
+    results = [turn for turn in scene.journal.turns if turn.kind == "results"]
+    assert [bool(turn.tree) for turn in results] == [False, True, False]
+    assert (results[1].tree, results[1].pack) == await scene.tools.fix()
+
+
+async def test_a_refused_edit_fixes_nothing() -> None:
+    scene = Scene([reply(block("c", "edit_file", path="a.py", old="nope", new="y")), reply(submit())])
+    await scene.play()
+    assert "fix" not in scene.tools.calls
+
+
+class _UnfixableTools(FakeTools):
+    async def fix(self) -> tuple[str, str]:
+        raise ToolError("link.py is a symbolic link")
+
+
+async def test_a_tree_that_cannot_be_kept_is_told_to_the_model() -> None:
+    scene = Scene([reply(EDIT), reply(submit())], tools=_UnfixableTools({"a.py": "x = 1\n"}))
+    await scene.play()
+    assert "cannot be kept as it is: link.py is a symbolic link" in texts(scene.journal.turns[1])
+    assert scene.journal.turns[1].tree == ""
+
+
+async def test_all_results_of_one_reply_go_back_in_one_message_in_order() -> None:
+    scene = Scene([reply(block("c9", "list_directory"), READ, block("c3", "nonsense")), reply(submit())])
+    await scene.play()
+    sent = scene.requests[1].messages
+    assert [message["role"] for message in sent] == ["user", "assistant", "user"]
+    results = cast("list[dict[str, Any]]", sent[2]["content"])
+    assert [(found["tool_use_id"], found.get("is_error", False)) for found in results] == [
+        ("c9", False),
+        ("c1", False),
+        ("c3", True),
+    ]
+    assert "You have: read_file" in results[2]["content"]
+
+
+async def test_thinking_goes_back_unchanged() -> None:
+    scene = Scene([reply(THINKING, READ), reply(submit())])
+    await scene.play()
+    assert scene.requests[1].messages[1] == {"role": "assistant", "content": [THINKING, READ]}
+
+
+# --- Stop reasons
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected", "words"),
+    [
+        pytest.param(reply(stop="refusal"), Refused, "without a reason", id="refusal with empty content"),
+        pytest.param(reply(text("I will not."), stop="refusal"), Refused, "I will not.", id="refusal with words"),
+        pytest.param(
+            reply(text("…"), stop="model_context_window_exceeded"),
+            Failed,
+            "context window",
+            id="context window exceeded",
+        ),
+        pytest.param(reply(text("…"), stop="compaction"), Failed, "compaction", id="a reason that is new to us"),
+        pytest.param(reply(text("…"), stop=""), Failed, "none given", id="no reason at all"),
+    ],
+)
+async def test_replies_that_end_the_step(answer: Reply, expected: type[Refused | Failed], words: str) -> None:
+    scene = Scene([answer])
+    stop = await scene.play()
+    assert isinstance(stop, expected)
+    assert words in stop.reason
+    assert stop.spent.cost == COST, "a reply is billed, whatever it is"
+    assert len(scene.journal.turns) == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(reply(text("All done!"), stop="end_turn"), id="words"),
+        pytest.param(reply(stop="end_turn"), id="nothing at all"),
+        pytest.param(reply(text(" "), stop="end_turn"), id="a blank"),
+        pytest.param(reply(THINKING, stop="end_turn"), id="only thinking"),
+        pytest.param(reply(text("x"), stop="stop_sequence"), id="stop_sequence"),
+    ],
+)
+async def test_a_turn_that_ends_without_submit_is_nudged(answer: Reply) -> None:
+    scene = Scene([answer, answer, reply(submit())])
+    assert isinstance(await scene.play(), Finished)
+    assert "call `submit`" in texts(scene.journal.turns[1])
+    last = cast("list[Json]", scene.requests[1].messages[1]["content"])
+    assert last, "an assistant message may not be empty"
+    assert last[-1]["type"] == "text", "nor end in thinking"
+    assert str(last[-1]["text"]).strip()
+
+
+async def test_nudges_end() -> None:
+    stop = await Scene([reply(text("done"), stop="end_turn")] * (MAX_NUDGES + 1)).play()
+    assert isinstance(stop, Failed)
+    assert "without submitting" in stop.reason
+
+
+async def test_tool_calls_count_even_if_the_reason_says_end_turn() -> None:
+    assert isinstance(await Scene([reply(READ, stop="end_turn"), reply(submit(), stop="end_turn")]).play(), Finished)
+
+
+async def test_a_paused_reply_is_sent_back_unchanged() -> None:
+    paused = reply(text("let me see"), stop="pause_turn")
+    scene = Scene([paused, reply(submit())])
+    assert isinstance(await scene.play(), Finished)
+    assert [turn.kind for turn in scene.journal.turns] == ["reply", "reply"]
+    assert scene.requests[1].messages[-1] == {"role": "assistant", "content": [text("let me see")]}
+
+
+async def test_a_paused_reply_with_calls_of_ours_gets_their_results() -> None:
+    scene = Scene([reply(READ, stop="pause_turn"), reply(submit())])
+    assert isinstance(await scene.play(), Finished)
+    assert [turn.kind for turn in scene.journal.turns] == ["reply", "results", "reply"]
+
+
+async def test_a_cut_reply_runs_nothing_and_every_call_gets_a_result() -> None:
+    half = block("c2", "write_file", path="b.py", text="half of wh")
+    scene = Scene([reply(READ, half, stop="max_tokens"), reply(submit())])
+    assert isinstance(await scene.play(), Finished)
+    assert scene.tools.calls == []
+    answered = scene.journal.turns[1]
+    assert [found["tool_use_id"] for found in content(answered)] == ["c1", "c2"]
+    assert all(found["is_error"] for found in content(answered))
+    assert "was cut" in texts(answered)
+
+
+async def test_a_submission_that_was_cut_is_not_taken() -> None:
+    scene = Scene([reply(submit(summary="Half a sen"), stop="max_tokens"), reply(submit(summary="Whole."))])
+    stop = await scene.play()
+    assert isinstance(stop, Finished)
+    assert stop.output == CodeOutput(summary="Whole.")
+
+
+async def test_a_cut_thought_is_not_sent_back() -> None:
+    unsigned: Json = {"type": "thinking", "thinking": "and then I", "signature": ""}
+    scene = Scene([reply(text("So:"), unsigned, stop="max_tokens"), reply(submit())])
+    await scene.play()
+    assert scene.requests[1].messages[1]["content"] == [text("So:")]
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        pytest.param([True] * MAX_CUTS, Finished, id="as often as allowed"),
+        pytest.param([True] * (MAX_CUTS + 1), Failed, id="once too often"),
+        pytest.param([True, True, False, True, True], Finished, id="not in a row"),
+    ],
+)
+async def test_cut_replies_in_a_row(before: list[bool], expected: type[Finished | Failed]) -> None:
+    cut = reply(text("long"), stop="max_tokens")
+    assert isinstance(
+        await Scene([*(cut if is_cut else reply(READ) for is_cut in before), reply(submit())]).play(), expected
+    )
+
+
+# --- Submitting
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        pytest.param({}, "summary", id="nothing in it"),
+        pytest.param({"summary": ""}, "summary", id="an empty summary"),
+        pytest.param({"summary": "x", "tree": "abc"}, "tree", id="a field that does not exist"),
+        pytest.param({"summary": "x", "requirement_ids": "R1"}, "requirement_ids", id="a string for a list"),
+    ],
+)
+async def test_a_submission_that_does_not_fit_is_explained(given: Json, words: str) -> None:
+    scene = Scene([reply(block("s1", "submit", **given)), reply(submit())])
+    assert isinstance(await scene.play(), Finished)
+    result = content(scene.journal.turns[1])[0]
+    assert result["is_error"] is True
+    assert words in str(result["content"])
+
+
+async def test_submissions_that_never_fit_end_the_step() -> None:
+    bad = reply(block("s1", "submit", summary=""))
+    assert isinstance(await Scene([*[bad] * MAX_INVALID, reply(submit())]).play(), Finished)
+    stop = await Scene([bad] * (MAX_INVALID + 1)).play()
+    assert isinstance(stop, Failed)
+    assert "does not fit" in stop.reason
+
+
+async def test_calls_beside_submit_run_first() -> None:
+    scene = Scene([reply(submit(), EDIT)])
+    assert isinstance(await scene.play(), Finished)
+    assert scene.tools.files == {"a.py": "x = 2\n"}
+
+
+async def test_submit_waits_when_a_call_beside_it_failed() -> None:
+    scene = Scene([reply(block("c", "edit_file", path="a.py", old="nope", new="y"), submit()), reply(submit())])
+    assert isinstance(await scene.play(), Finished)
+    assert "a call beside it failed" in str(content(scene.journal.turns[1])[1]["content"])
+
+
+# --- Limits, people, money
+
+
+async def test_turns_run_out_and_are_counted_down() -> None:
+    scene = Scene([reply(READ)] * 4, max_turns=4)
+    stop = await scene.play()
+    assert isinstance(stop, Failed)
+    assert "all 4 turns" in stop.reason
+    results = [texts(turn) for turn in scene.journal.turns if turn.kind == "results"]
+    assert ["Replies left: 3" in results[0], "Replies left: 1" in results[2], results[3]] == [True, True, ""]
+
+
+async def test_steers_come_after_the_tool_results_as_data() -> None:
+    journal = FakeJournal()
+    journal.steers_at = {1: ["Use tabs d3l1m1t3r0 please"], 2: ["And be quick"]}
+    scene = Scene([reply(READ), reply(READ), reply(submit())], journal=journal)
+    assert isinstance(await scene.play(), Finished)
+    first, second = (turn for turn in scene.journal.turns if turn.kind == "results")
+    assert [found["type"] for found in first.content] == ["tool_result", "text"]
+    assert '<data-d3l1m1t3r0 from="person">\nUse tabs [delimiter] please\n</data-d3l1m1t3r0>' in texts(first)
+    assert "And be quick" in texts(second)
+    assert [first.steers, second.steers] == [1, 1]
+
+
+async def test_a_steer_that_meets_the_submission_is_heard_first() -> None:
+    journal = FakeJournal()
+    journal.steers_at = {1: ["Not yet!"]}
+    scene = Scene([reply(submit()), reply(submit(summary="With it."))], journal=journal)
+    stop = await scene.play()
+    assert isinstance(stop, Finished)
+    assert stop.output == CodeOutput(summary="With it.")
+    assert "Not yet!" in texts(scene.journal.turns[1])
+
+
+async def test_steers_that_wait_from_before_are_given() -> None:
+    journal = FakeJournal(turns=[])
+    journal.steers = ["Mind the docs"]
+    scene = Scene([reply(READ), reply(submit())], journal=journal, steers=("Mind the docs",))
+    await scene.play()
+    assert texts(scene.journal.turns[1]).count("Mind the docs") == 1
+
+
+@pytest.mark.parametrize(
+    ("at", "calls"),
+    [
+        pytest.param(1, [], id="with a reply: its tools do not run"),
+        pytest.param(2, ["read a.py"], id="with results: no further call"),
+    ],
+)
+async def test_cancelled(at: int, calls: list[str]) -> None:
+    scene = Scene([reply(READ), reply(submit())])
+    scene.journal.cancel_at = at
+    stop = await scene.play()
+    assert isinstance(stop, Cancelled)
+    assert stop.spent.cost == COST
+    assert scene.tools.calls == calls
+    assert len(scene.requests) == 1
+
+
+@pytest.mark.parametrize("at", [1, 2])
+async def test_a_fenced_step_stops_at_once(at: int) -> None:
+    scene = Scene([reply(READ), reply(submit())])
+    scene.journal.fence_at = at
+    with pytest.raises(Fenced):
+        await scene.play()
+    assert len(scene.journal.turns) == at - 1
+    assert len(scene.requests) == 1
+
+
+async def test_a_model_error_passes_through_and_stores_nothing() -> None:
+    scene = Scene([reply(READ), ModelError("overloaded", "try later")])
+    with pytest.raises(ModelError):
+        await scene.play()
+    assert [turn.kind for turn in scene.journal.turns] == ["reply", "results"]
+
+
+async def test_money_is_set_aside_before_each_call_and_settled_after() -> None:
+    scene = Scene([reply(READ), reply(submit())])
+    await scene.play()
+    assert len(scene.journal.reservations) == 2
+    assert all(amount >= 32_000 * 5 for amount in scene.journal.reservations)
+    assert scene.journal.left_over == 10_000_000 - 2 * COST
+    assert scene.journal.reserved == 0
+
+
+async def test_max_tokens_shrinks_before_the_run_pauses() -> None:
+    scene = Scene([reply(submit())], journal=FakeJournal(left=60_000))
+    assert isinstance(await scene.play(), Finished)
+    sent = scene.requests[0].max_tokens
+    assert 4096 <= sent < 32_000
+    assert scene.journal.reservations[0] <= 60_000
+    assert scene.journal.reservations[0] + 5 > 60_000, "as large as the money allows"
+
+
+async def test_below_the_floor_the_run_pauses_without_a_call() -> None:
+    scene = Scene([], journal=FakeJournal(left=20_000))
+    stop = await scene.play()
+    assert isinstance(stop, OutOfBudget)
+    assert stop.left == 20_000
+    assert stop.needed > 4096 * 5
+    assert scene.requests == []
+
+
+class _RacedJournal(FakeJournal):
+    """Another step of the run takes money between the look and the reservation, so many times."""
+
+    races = 2
+
+    async def left(self) -> int:
+        left = self.left_over
+        if self.races:
+            self.races -= 1
+            self.left_over -= 5_000
+        return left
+
+
+async def test_another_step_may_take_money_meanwhile() -> None:
+    scene = Scene([reply(submit())], journal=_RacedJournal(left=100_000))
+    assert isinstance(await scene.play(), Finished)
+    assert scene.journal.reservations[0] <= 90_000
+
+
+async def test_at_most_four_cache_marks() -> None:
+    scene = Scene([reply(READ)] * 5 + [reply(submit())])
+    await scene.play()
+    assert [marks(request) for request in scene.requests] == [3, 4, 4, 4, 4, 4]
+    last = cast("list[Json]", scene.requests[-1].messages[-1]["content"])
+    assert "cache_control" in last[-1]
+    assert all("cache_control" not in found for turn in scene.journal.turns for found in turn.content)
+
+
+# --- Tools that a person has to let pass
+
+
+async def _deploy(tools: object, args: ToolInput) -> str:
+    return "deployed"
+
+
+def _asking() -> Router:
+    deploy = Tool("deploy", "Deploy it.", ToolInput, _deploy, asks=True)
+    return Router(FakeTools(), ("deploy",), write_filter("nothing"), known=(*TOOLS, deploy))
+
+
+async def test_a_tool_that_asks_parks_the_step_until_it_is_granted() -> None:
+    first = Scene([reply(block("c7", "deploy"))], router=_asking())
+    stop = await first.play()
+    assert isinstance(stop, Parked)
+    assert stop.call_id == "c7"
+    assert "developer asks to use deploy" in stop.reason
+    stored = tuple(first.journal.turns)
+    assert [turn.kind for turn in stored] == ["reply"]
+    again = Scene([reply(), reply(submit())], turns=stored, router=_asking(), granted=frozenset({"c7"}))
+    assert isinstance(await again.play(), Finished)
+    assert content(again.journal.turns[1])[0]["content"] == "deployed"
