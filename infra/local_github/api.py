@@ -138,7 +138,7 @@ class Endpoint:
     needs: Needs = Needs()  # noqa: RUF009 - frozen, so shared safely
 
 
-def _compiled(path: str) -> re.Pattern[str]:
+def compiled(path: str) -> re.Pattern[str]:
     pattern = re.sub(r"\\\{(\w+)\\\+\\\}", r"(?P<\1>.+)", re.escape(path))
     return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/]+)", pattern))
 
@@ -159,7 +159,7 @@ class Api:
 
     def __init__(self, world: World, endpoints: Sequence[Endpoint]) -> None:
         self.world = world
-        self.endpoints = [(e, _compiled(e.path)) for e in endpoints]
+        self.endpoints = [(e, compiled(e.path)) for e in endpoints]
 
     async def perform(self, actor: Actor, request: Request) -> Answer:
         """Do one call as `actor`. Raises ApiError when refused."""
@@ -173,11 +173,13 @@ class Api:
         async with self.world.lock:
             self._authorise(call, endpoint.needs)
             mark = len(self.world.outbox)
+            done = False
             try:
                 answer = await endpoint.run(call)
-            except ApiError:
-                del self.world.outbox[mark:]
-                raise
+                done = True
+            finally:
+                if not done:  # refused or broken: what it had queued did not happen
+                    del self.world.outbox[mark:]
             self.world.commit()
             return answer
 

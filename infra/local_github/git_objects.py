@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
-from infra.local_github.git_store import GitFailed, GitStore, run_git
+from infra.local_github.git_store import ZERO, GitFailed, GitStore, run_git
 
 MODES = {"100644": "blob", "100755": "blob", "120000": "blob", "040000": "tree", "160000": "commit"}
 _STATUS = {"A": "added", "D": "removed", "M": "modified", "R": "renamed", "C": "copied", "T": "changed"}
@@ -130,8 +130,9 @@ async def _drop(store: GitStore, repo_id: int, path: str, index: dict[str, str],
     listed = await store.git(repo_id, "--literal-pathspecs", "ls-files", "-z", "--", path, extra=index)
     if not listed and required:
         raise BadTree(f"tree.path {path!r} is not in the base tree, so it cannot be deleted")
-    if listed:
-        await store.git(repo_id, "update-index", "-z", "--force-remove", "--stdin", stdin=listed, extra=index)
+    if listed:  # mode 0 removes; unlike --force-remove it asks for no work tree
+        lines = b"".join(b"0 " + ZERO.encode() + b"\t" + name + b"\0" for name in listed.split(b"\0")[:-1])
+        await store.git(repo_id, "update-index", "-z", "--index-info", stdin=lines, extra=index)
 
 
 async def write_commit(

@@ -169,6 +169,8 @@ def review_comment(world: World, repo: Repo, made: ReviewComment) -> Json:
         "start_side": made.side if made.start_line else None,
         "line": made.line,
         "original_line": made.line,
+        "position": made.position,
+        "original_position": made.position,
         "side": made.side,
         "subject_type": "line" if made.line else "file",
         "reactions": objects_issue.reaction_rollup(repo, f"review_comment:{made.id}", url),

@@ -151,6 +151,7 @@ class ReviewComment(BaseModel):
     side: str = "RIGHT"
     commit_id: str
     diff_hunk: str
+    position: int = 1
     in_reply_to: int | None = None
     created_at: datetime
     updated_at: datetime

@@ -19,6 +19,7 @@ PRESS = Needs(("checks",), "write", "write")
 _CONCLUSIONS = ("action_required", "cancelled", "failure", "neutral", "success", "skipped", "timed_out")
 _STATUSES = ("queued", "in_progress", "completed", "waiting", "requested", "pending")
 _ACTION_LIMITS = (("label", 20), ("description", 40), ("identifier", 20))
+_BLANK: Json = {"blob_href": "", "start_column": None, "end_column": None, "title": None, "raw_details": None}
 _OUTPUT_LIMIT = TEXT_LIMIT - 1
 _WORST_FIRST = ("failure", "timed_out", "action_required", "cancelled", "neutral", "skipped", "success")
 
@@ -172,7 +173,7 @@ async def get_check(call: Call) -> Answer:
 
 
 async def list_annotations(call: Call) -> Answer:
-    return call.page(_find(call).annotations, lambda a: {"blob_href": "", **a})
+    return call.page(_find(call).annotations, lambda a: {**_BLANK, **a})
 
 
 async def list_for_ref(call: Call) -> Answer:

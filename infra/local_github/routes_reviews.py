@@ -28,6 +28,7 @@ class Remark:
     start_line: int | None
     side: str
     hunk: str
+    position: int = 1
 
 
 def _find_review(call: Call) -> Review:
@@ -95,19 +96,19 @@ def _remark(item: object, diff: dict[str, FileChange]) -> Remark:
         line = _line_at(change.patch or "", item["position"])
     if line is None and item.get("subject_type") == "file":
         return Remark(change.path, item["body"], None, None, side, "")
-    hunk = _hunk(change.patch or "", line, side) if isinstance(line, int) else None
-    if hunk is None or not isinstance(line, int):
+    found = _hunk(change.patch or "", line, side) if isinstance(line, int) else None
+    if found is None or not isinstance(line, int):
         raise ApiError(422, "Unprocessable Entity", ["Line could not be resolved"])
     if start is not None and (not isinstance(start, int) or start >= line):
         raise ApiError(422, "Unprocessable Entity", ["start_line must precede the end line."])
-    return Remark(change.path, item["body"], line, start, side, hunk)
+    return Remark(change.path, item["body"], line, start, side, *found)
 
 
-def _hunk(patch: str, wanted: int, side: str) -> str | None:
-    """The part of a patch's hunk up to a line, or None when the diff does not show that line."""
+def _hunk(patch: str, wanted: int, side: str) -> tuple[str, int] | None:
+    """A patch's hunk up to a line, and the line's diff position; None when the diff does not show that line."""
     shown: list[str] = []
     old = new = 0
-    for text in patch.split("\n"):
+    for position, text in enumerate(patch.split("\n")):
         header = _HUNK.match(text)
         if header:
             shown, old, new = [text], int(header[1]), int(header[2])
@@ -115,7 +116,7 @@ def _hunk(patch: str, wanted: int, side: str) -> str | None:
         shown.append(text)
         here = old if side == "LEFT" else new
         if here == wanted and text[:1] in ((" ", "-") if side == "LEFT" else (" ", "+")):
-            return "\n".join(shown)
+            return "\n".join(shown), position
         old += text[:1] in (" ", "-")
         new += text[:1] in (" ", "+")
     return None
@@ -149,6 +150,7 @@ def _keep(call: Call, pull: Pull, remark: Remark, review: Review | None, reply_t
         side=remark.side,
         commit_id=review.commit_id if review else pull.head_sha,
         diff_hunk=remark.hunk,
+        position=remark.position,
         in_reply_to=reply_to,
         created_at=now,
         updated_at=now,
@@ -228,7 +230,7 @@ async def _reply(call: Call, pull: Pull, parent_id: int, body: str) -> Answer:
     parent = call.repo.review_comments.get(parent_id)
     if parent is None or parent.pull != pull.number:
         raise not_found()
-    remark = Remark(parent.path, body, parent.line, parent.start_line, parent.side, parent.diff_hunk)
+    remark = Remark(parent.path, body, parent.line, parent.start_line, parent.side, parent.diff_hunk, parent.position)
     return await _single(call, pull, remark, parent.id)
 
 

@@ -32,6 +32,7 @@ from infra.local_github.auth import Actor, identify
 from infra.local_github.errors import ApiError
 from infra.local_github.git_http import PATH as GIT_PATH
 from infra.local_github.git_http import GitHttp
+from infra.local_github.git_store import GitFailed
 from infra.local_github.pages import Pages
 from infra.local_github.records import Json
 from infra.local_github.webhooks import Deliverer
@@ -95,6 +96,8 @@ class Site:
             return
         except ApiError as refused:
             answer = Answer(refused.status, refused.body(), refused.headers)
+        except GitFailed as failed:  # a fault of ours, not of the caller: said, so that it can be found
+            answer = Answer(500, ApiError(500, f"Server Error: {failed}").body())
         await _reply(send, answer, self._limits(actor))
 
     async def _fault_before(self, method: str, path: str) -> None:
@@ -237,7 +240,7 @@ class LocalGitHub:
             world.base_url = f"http://{host}:{bound}"
             site = create_app(world)
             server = _Server(
-                uvicorn.Config(site, log_level="critical", lifespan="off", ws="none", timeout_graceful_shutdown=5)
+                uvicorn.Config(site, log_level="error", lifespan="off", ws="none", timeout_graceful_shutdown=5)
             )
             deliverer = Deliverer(world)
             serving = asyncio.create_task(server.serve([listener]), name="local-github")
