@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,21 @@ from infra.local_github.records import (
 )
 from infra.local_github.webhooks import announce_installation
 
+_LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9]|-(?=[A-Za-z0-9])){0,38}")
+# First parts of addresses that an account's pages would otherwise hide behind.
+_RESERVED = (
+    "api",
+    "app",
+    "avatars",
+    "graphql",
+    "installation",
+    "local",
+    "rate_limit",
+    "repos",
+    "repositories",
+    "user",
+    "users",
+)
 Clock = Callable[[], datetime]
 
 
@@ -68,6 +84,7 @@ class World:
     outbox: list[Delivery] = field(default_factory=list)
     queued: asyncio.Event = field(default_factory=asyncio.Event)
     sending: bool = False
+    version: int = 0
     rate_limit: int = 5000
     rate_used: dict[tuple[str, int], int] = field(default_factory=dict)
     facts: dict[tuple[int, str, str, str], PullFacts] = field(default_factory=dict)
@@ -105,6 +122,7 @@ class World:
 
     def commit(self) -> None:
         """Keep a finished change: state and new deliveries go to disk, and the deliverer is woken."""
+        self.version += 1
         self.save()
         for delivery in self.outbox:
             if delivery.id not in self.deliveries:
@@ -166,7 +184,11 @@ class World:
     # -- setting up ------------------------------------------------------------------------------------------
 
     def add_user(self, login: str, name: str | None = None, kind: str = "User") -> User:
-        """Make a user (`kind`: User or Organization); raises ValueError when the login is taken."""
+        """Make a user (`kind`: User or Organization); raises ValueError when the login is taken or not a login."""
+        if not _LOGIN.fullmatch(login) or login.lower() in _RESERVED:
+            raise ValueError(
+                f"{login!r} is no login: use letters, digits and single dashes, and no word of the addresses"
+            )
         if self.user(login):
             raise ValueError(f"the login {login!r} is taken; choose another")
         made = User.model_validate(
