@@ -1,0 +1,1 @@
+"""What people and monitors see of the web process."""
