@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 
 import structlog
 
@@ -12,7 +12,7 @@ from handlers.context import Context
 from handlers.control import decide
 from handlers.ports import Commit, GitHubError, Later, Lease, TooBig, Unknown
 from handlers.publisher import Unsettled
-from handlers.steps.work import Work
+from handlers.work import Step, Work
 from handlers.workflow import Workflow, WorkflowError
 
 log = structlog.get_logger("seconder.advance")
@@ -20,8 +20,6 @@ log = structlog.get_logger("seconder.advance")
 CONTROL = "control:"
 ROUNDS = 20
 LONGEST_WAIT_S = 300.0
-
-Step = Callable[[Work], Awaitable[Commit]]
 
 
 class Advancer:

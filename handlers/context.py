@@ -37,6 +37,7 @@ class Options:
     requester_may_approve: bool = False
     required_approvals: int = 1
     settle_ms: int = 10_000
+    status_gap_ms: int = 2_000
     max_attempts: int = 8
     short_commands: bool = True
     public_url: str | None = None

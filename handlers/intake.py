@@ -7,7 +7,8 @@ import structlog
 from agents.board import Author, Entry, Issue
 from handlers.context import Context
 from handlers.events import Actor, Event, IssueCreated, IssueLabeled, RepoRef
-from handlers.messages.neutral import strip_hidden
+from handlers.messages.hidden import strip_hidden
+from handlers.messages.replies import EmptyRepository
 from handlers.ports import IssueFacts, NewRun
 from handlers.replies import reply_once
 
@@ -49,7 +50,7 @@ async def start_run(context: Context, repo: RepoRef, number: int, requester: Act
         log.info("issue_not_open", issue=number, repo=repo.full_name)
         return None
     if facts.head is None:
-        await reply_once(context, repo, number, cause, "empty_repository")
+        await reply_once(context, repo, number, cause, EmptyRepository())
         return None
     workflow = context.workflows[DEFAULT_WORKFLOW]
     run = await context.store.runs.start(

@@ -550,6 +550,10 @@ class Turns(Protocol):
         """Store turn `number` once, settle the reservation by `cost`; returns steers that came after `steers_seen`."""
         ...
 
+    async def waiting(self, lease: Lease, steers_seen: int) -> Sequence[str]:
+        """The steers that came since the step began, behind `steers_seen`."""
+        ...
+
     async def left(self, run: str) -> int: ...
 
 

@@ -76,6 +76,7 @@ class RunState:
         self.last_tool: dict[str, str] = {}
         self.notes: list[str] = []
         self.cancelled: str | None = None
+        self.last_turn = 0
 
     def feed(self, records: Iterable[LogRecord]) -> RunState:
         """Fold in records that follow what was read; ones read before are passed over."""
@@ -96,6 +97,10 @@ class RunState:
     def last(self, *names: str) -> Said | None:
         """The newest event of one of these names."""
         return next((said for said in reversed(self.said) if said.name in names), None)
+
+    def worked_since(self, position: int) -> bool:
+        """Whether a turn was stored behind this position."""
+        return self.last_turn > position
 
     @property
     def models(self) -> frozenset[str]:
@@ -171,6 +176,7 @@ class RunState:
 
     def _turn(self, record: LogRecord) -> None:
         data = record.data
+        self.last_turn = record.position
         node = str(data["node"])
         bill = self.bills.setdefault(node, Bill())
         if data.get("kind") == "reply":

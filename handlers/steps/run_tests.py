@@ -5,7 +5,7 @@ from __future__ import annotations
 from agents.board import Code, Conflict, Entry, TestResults, Tests, value_of
 from agents.tools.paths import is_test_path
 from handlers.ports import Commit, TreeEdit
-from handlers.steps.work import Work
+from handlers.work import Work
 
 SHOWN = 4_000
 
@@ -94,5 +94,3 @@ def _shown(edit: TreeEdit) -> str:
     if edit.content is None:
         return "(deleted)"
     return edit.content.decode("utf-8", errors="replace")[:SHOWN]
-
-

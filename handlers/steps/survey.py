@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agents.board import Guidance, RepoMap
 from handlers.ports import Commit
-from handlers.steps.work import Work
+from handlers.work import Work
 
 
 async def run(work: Work) -> Commit:

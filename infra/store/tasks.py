@@ -139,6 +139,13 @@ class RedisTurns:
             raise RuntimeError(f"{lease.task}: turn {number} came before the one in front of it")
         return [text(steer) for steer in answer]
 
+    async def waiting(self, lease: Lease, steers_seen: int) -> Sequence[str]:
+        """The steers that came since the step began, behind `steers_seen`. Raises `Fenced`."""
+        answer = await self._scripts.run("turn", lease.task, lease.token, 0, "", "", 0, "0", steers_seen)
+        if answer == -1:
+            raise Fenced(f"{lease.task}: the lease is no longer ours")
+        return [text(steer) for steer in answer]
+
     async def left(self, run: str) -> int:
         """Micro-dollars that the run may still reserve."""
         key = self._scripts.key("run", run)

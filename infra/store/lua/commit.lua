@@ -36,18 +36,19 @@ elseif outcome == 'retry' then
   redis.call('ZADD', P .. 'due', at + tonumber(ARGV[4]), task)
   append(run, 'note', ARGV[9], at)
 else
+  -- Parked: due when poked, at once if that happened meanwhile. The status step is never due sooner than it asks for.
   redis.call('HSET', key, 'attempts', 0)
+  local not_before = at
+  if redis.call('HGET', key, 'node') == 'status' then
+    not_before = at + tonumber(ARGV[4])
+    redis.call('HSET', key, 'not_before', string.format('%.0f', not_before))
+  end
   if redis.call('HGET', key, 'pokes') ~= ARGV[5] then
     redis.call('HSET', key, 'state', 'due')
-    redis.call('ZADD', P .. 'due', at, task)
+    redis.call('ZADD', P .. 'due', not_before, task)
   else
     redis.call('HSET', key, 'state', 'parked')
     redis.call('ZREM', P .. 'due', task)
-    -- A parked step may ask to be looked at again later, for a reminder or a second look.
-    if tonumber(ARGV[4]) > 0 then
-      redis.call('HSET', key, 'state', 'due')
-      redis.call('ZADD', P .. 'due', at + tonumber(ARGV[4]), task)
-    end
   end
 end
 if ARGV[8] ~= '' then

@@ -20,6 +20,7 @@ local function poke(task, at)
   if not state then return end
   if state == 'parked' then
     redis.call('HSET', key, 'state', 'due')
+    at = math.max(at, tonumber(redis.call('HGET', key, 'not_before') or '0'))
     redis.call('ZADD', P .. 'due', at, task)
   end
   if state == 'parked' or state == 'leased' then redis.call('HINCRBY', key, 'pokes', 1) end
@@ -58,7 +59,8 @@ local function finish(run, status, at)
 end
 local function create_task(run, task, node, inputs, writes, visit, at)
   redis.call('HSET', P .. 'task:' .. task, 'run', run, 'node', node, 'inputs', inputs, 'writes', writes,
-    'visit', visit, 'state', 'due', 'token', 0, 'attempts', 0, 'pokes', 0, 'reserved', 0)
+    'visit', visit, 'state', 'due', 'token', 0, 'attempts', 0, 'pokes', 0, 'reserved', 0,
+    'heard', redis.call('LLEN', P .. 'steers:' .. run))
   redis.call('SADD', P .. 'tasks:' .. run, task)
   redis.call('ZADD', P .. 'due', at, task)
 end

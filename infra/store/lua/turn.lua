@@ -1,5 +1,6 @@
 -- TURN: store a reply or its tools' results, once, and settle the last reservation.
 -- ARGV: task, token, number, turn JSON, log record JSON, cost, settles ('1' for a reply), steers already seen
+-- An empty turn JSON stores nothing and only asks for the steers.
 -- Returns -1 for a stale token, -2 when an earlier turn is missing, else the steers that came since.
 local task, key = ARGV[1], P .. 'task:' .. ARGV[1]
 if not holds(task, ARGV[2]) then return -1 end
@@ -7,7 +8,7 @@ local turns, number = P .. 'turns:' .. task, tonumber(ARGV[3])
 local stored = redis.call('LLEN', turns)
 if stored < number then return -2 end
 local run = redis.call('HGET', key, 'run')
-if stored == number then
+if stored == number and ARGV[4] ~= '' then
   local at = now()
   redis.call('RPUSH', turns, ARGV[4])
   append(run, 'turn', ARGV[5], at)
@@ -19,4 +20,6 @@ if stored == number then
   redis.call('HSET', key, 'attempts', 1)
   poke(run .. '/status.1', at + 500)
 end
-return redis.call('LRANGE', P .. 'steers:' .. run, ARGV[8], -1)
+-- What was said before the step began stands on the board already.
+local from = tonumber(redis.call('HGET', key, 'heard')) + tonumber(ARGV[8])
+return redis.call('LRANGE', P .. 'steers:' .. run, from, -1)

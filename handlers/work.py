@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from agents.board import Author, Entry, Value
@@ -93,6 +94,9 @@ class Work:
         events = tuple(event for entry in entries for event in self.said(entry))
         return Commit("done", entries=entries, events=(*events, *extra), ending=ending)
 
-    def parked(self, *events: Event, look_again_ms: int = 0) -> Commit:
-        """The step waits until somebody says something, or `look_again_ms` have passed."""
-        return Commit("parked", events=events, retry_in_ms=look_again_ms)
+    def parked(self, *events: Event) -> Commit:
+        """The step waits until somebody says something."""
+        return Commit("parked", events=events)
+
+
+Step = Callable[[Work], Awaitable[Commit]]

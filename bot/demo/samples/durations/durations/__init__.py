@@ -1,0 +1,3 @@
+from durations.parse import parse
+
+__all__ = ["parse"]

@@ -1,0 +1,177 @@
+"""The step of a role: a view of the board in, a chain of stored turns, a typed entry out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+
+from agents.board import Code, Design, TestResults, value_of
+from agents.loop import Ports, Step, run
+from agents.ports import Json, Signals, Tools, Turn, Usage
+from agents.role import Made, Role
+from agents.roles import role as role_named
+from agents.stops import Cancelled, Failed, Finished, OutOfBudget, Parked, Refused, Stop
+from agents.tools.router import Router
+from agents.views import build_view
+from handlers.ports import Commit, Lease, StoredTurn, Turns, Workspace
+from handlers.work import Work
+
+
+@dataclass(frozen=True)
+class Start:
+    """The tree that a role begins with. `includes`: the tests entries that are part of it."""
+
+    base_sha: str
+    tree: str | None = None
+    packs: tuple[str, ...] = ()
+    includes: tuple[str, ...] = ()
+
+
+class StoredJournal:
+    """`agents.ports.Journal` over the store, for one step."""
+
+    def __init__(self, turns: Turns, lease: Lease, known: tuple[Turn, ...]) -> None:
+        self._turns = turns
+        self._lease = lease
+        self._number = len(known)
+        self.heard = sum(turn.steers for turn in known)
+
+    async def reserve(self, amount: int) -> bool:
+        """Set money aside; replaces the step's earlier reservation."""
+        return await self._turns.reserve(self._lease, amount)
+
+    async def left(self) -> int:
+        """What the run may still reserve."""
+        return await self._turns.left(self._lease.run)
+
+    async def store(self, turn: Turn) -> Signals:
+        """Store the next turn; returns the steers that no stored turn carries yet."""
+        self.heard += turn.steers
+        stored = StoredTurn(asdict(turn))
+        steers = await self._turns.store(self._lease, self._number, stored, turn.cost, self.heard)
+        self._number += 1
+        return Signals(tuple(steers))
+
+
+async def run_role(work: Work) -> Commit:
+    """Run the node's role to a stop and commit what it made."""
+    role = _role(work)
+    turns = tuple(_turn(stored.data) for stored in await work.context.store.turns.load(work.lease))
+    start = _start(work, role)
+    fixed = next((turn for turn in reversed(turns) if turn.tree), None)
+    tree, packs = (fixed.tree, (fixed.pack,)) if fixed is not None else (start.tree, start.packs)
+    blobs = [await work.context.store.blobs.get(digest) for digest in packs if digest]
+    async with work.context.workspaces.open(work.run.repo, start.base_sha, tree, blobs) as workspace:
+        journal = StoredJournal(work.context.store.turns, work.lease, turns)
+        stop = await _loop(work, role, turns, journal, workspace)
+        if isinstance(stop, Finished):
+            return await _finished(work, role, start, stop, workspace, journal)
+    return _stopped(work, stop)
+
+
+def _role(work: Work) -> Role:
+    name = work.node.role if work.node is not None else None
+    if name is None:
+        raise LookupError(f"{work.lease.node} is no role")
+    return role_named(name)
+
+
+async def _loop(work: Work, role: Role, turns: tuple[Turn, ...], journal: StoredJournal, workspace: Workspace) -> Stop:
+    entries = {kind: entry for kind, entry in work.inputs().items() if kind in role.readable}
+    team = tuple(node.role for node in work.workflow.nodes.values() if node.role is not None)
+    view = build_view(role, entries, work.lease.visit, delimiter(work.run.id), team)
+
+    async def fix() -> tuple[str, str]:
+        snapshot = await workspace.snapshot()
+        return snapshot.tree, await work.context.store.blobs.put(snapshot.pack)
+
+    waiting = tuple(await work.context.store.turns.waiting(work.lease, journal.heard))
+    step = Step(role, work.context.options.tiers[role.tier], view, turns, waiting)
+    tools: Tools = workspace
+    ports = Ports(work.context.model, work.context.prices, journal, Router.for_role(role, tools), fix)
+    return await run(step, ports)
+
+
+def delimiter(run_id: str) -> str:
+    """A word that fences people's text off in prompts: fixed for the run, unknown to whoever writes the issue."""
+    return hashlib.sha256(f"delimiter:{run_id}".encode()).hexdigest()[:16]
+
+
+def _start(work: Work, role: Role) -> Start:
+    """The newest joined tree; the tester starts from the base, since code and tests are written side by side."""
+    base = Start(work.run.base_sha)
+    if role.may_write == "tests":
+        return base
+    tested, code = work.input("test_results"), work.input("code")
+    if tested is not None and (code is None or code.id in tested.derived_from):
+        results = value_of(tested, TestResults)
+        return Start(results.base_sha, results.tree, (results.pack,), results.includes)
+    if code is not None:
+        written = value_of(code, Code)
+        return Start(written.base_sha, written.tree, (written.pack,), written.includes)
+    return base
+
+
+async def _finished(
+    work: Work, role: Role, start: Start, stop: Finished, workspace: Workspace, journal: StoredJournal
+) -> Commit:
+    made = Made(base_sha=start.base_sha, tree=start.tree or "", includes=start.includes)
+    if role.may_write != "nothing":
+        snapshot = await workspace.snapshot()
+        if role.may_write == "anything" and not snapshot.files:
+            return _failed(work, "handed in a result, but no file differs from the base commit")
+        made = replace(
+            made,
+            tree=snapshot.tree,
+            pack=await work.context.store.blobs.put(snapshot.pack),
+            files=snapshot.files,
+            diff=snapshot.diff,
+            outside_design=_outside(work, tuple(change.path for change in snapshot.files)),
+        )
+    kind, value = stop.output.to_board(made)
+    unheard = await work.context.store.turns.waiting(work.lease, journal.heard)
+    extra = (work.event("steered", {"via": "steer", "late": len(unheard)}),) if unheard else ()
+    return work.done(work.entry(kind, value), extra=extra)
+
+
+def _outside(work: Work, paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Changed files that the design does not name; none where it names no files at all."""
+    design = work.input("design")
+    named = set(value_of(design, Design).files_to_touch) if design is not None else set()
+    return tuple(path for path in paths if path not in named) if named else ()
+
+
+def _stopped(work: Work, stop: Stop) -> Commit:
+    match stop:
+        case OutOfBudget():
+            event = work.event("run_parked", {"why": "budget", "needed": stop.needed, "left": stop.left})
+            return work.parked(event)
+        case Refused() | Failed():
+            return _failed(work, stop.reason)
+        case Parked():
+            return work.parked(work.event("run_parked", {"why": stop.reason}))
+        case Cancelled():
+            return Commit("retry", retry_in_ms=1_000, error="cancelled")
+        case Finished():
+            raise AssertionError("a finished step is committed before")
+
+
+def _failed(work: Work, reason: str) -> Commit:
+    event = work.event("step_failed", {"node": work.lease.node, "error": reason[:500]})
+    return Commit("failed", events=(event,), error=reason[:500])
+
+
+def _turn(data: Mapping[str, object]) -> Turn:
+    """A stored turn as the loop knows it."""
+    fields = dict(data)
+    usage = fields.pop("usage")
+    assert isinstance(usage, Mapping)
+    content: tuple[Json, ...] = tuple(_list(fields.pop("content")))
+    tools: tuple[str, ...] = tuple(_list(fields.pop("tools")))
+    return Turn(content=content, tools=tools, usage=Usage(**usage), **fields)  # type: ignore[arg-type]
+
+
+def _list(value: object) -> list:  # type: ignore[type-arg]
+    assert isinstance(value, list)
+    return value

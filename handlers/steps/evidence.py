@@ -1,0 +1,99 @@
+"""Live facts for a gate: fetched whole, or handed on as the error that kept them from being fetched."""
+
+from __future__ import annotations
+
+from agents.board import PullRequest, Vote, value_of
+from gates.evidence import MergeAsk, Person, PullEvidence, ReviewEvidence
+from handlers.events import Actor
+from handlers.ports import GitHubError, Later, PullFacts, ReviewFacts, Standing, Unknown
+from handlers.work import Work
+
+HOLD = "seconder:hold"
+SHORTEST_NAME = 7
+
+
+async def pull_evidence(work: Work, number: int) -> PullEvidence | GitHubError | ValueError:
+    """Everything that the pull request's gates look at. Raises `Later` and `Unknown`, which are worth another look."""
+    try:
+        return await _gather(work, number)
+    except (Later, Unknown):
+        raise
+    except (GitHubError, ValueError) as error:
+        return error
+
+
+async def _gather(work: Work, number: int) -> PullEvidence:
+    github, repo = work.context.github, work.run.repo
+    pull = await github.pulls.get(repo, number)
+    reviews = await github.reviews.list(repo, number)
+    issue = await github.issues.get(repo, work.run.issue)
+    bot = await github.people.bot()
+    writers = await github.people.with_write(repo)
+    asks = _asks(work)
+    people = {one.user.id: one.user for one in writers}
+    people |= {review.author.id: review.author for review in reviews if review.author is not None}
+    standings = [await github.people.standing(repo, who) for who in people.values() if who.type == "User"]
+    return PullEvidence(
+        head=pull.head_sha,
+        base=pull.base_ref,
+        draft=pull.draft,
+        state="open" if pull.state == "open" else "closed",
+        merged=pull.merged,
+        complete=True,
+        pushers=frozenset({bot.id}),
+        unknown_pusher=not _ours(work, pull),
+        requester=work.run.requester.id,
+        bot=bot.id,
+        reviews=tuple(_review(review, pull.head_sha) for review in reviews),
+        standings=tuple(_person(one) for one in standings),
+        required=work.context.options.required_approvals,
+        requester_may_approve=work.context.options.requester_may_approve,
+        writers=frozenset(one.user.id for one in writers if one.user.type == "User"),
+        asks=asks,
+        hold=any(label.casefold() == HOLD for label in issue.labels),
+    )
+
+
+def _ours(work: Work, pull: PullFacts) -> bool:
+    """Whether every commit at the head is ours by receipt, and the head sits in the repository itself."""
+    pushed = {str(receipt.get("sha")) for receipt in work.state.receipts.values() if "sha" in receipt}
+    return pull.head_sha in pushed and pull.head_repo_id == work.run.repo.id
+
+
+def _asks(work: Work) -> tuple[MergeAsk, ...]:
+    votes = [entry for entry in work.state.board.all() if entry.kind == "vote" and entry.author.id]
+    return tuple(
+        MergeAsk(by=entry.author.id or 0, head=value_of(entry, Vote).digest, at=entry.at)
+        for entry in votes
+        if value_of(entry, Vote).gate == "merge" and value_of(entry, Vote).word == "yes"
+    )
+
+
+def _person(standing: Standing) -> Person:
+    return Person(
+        id=standing.user.id, login=standing.user.login, type=standing.user.type, permission=standing.permission
+    )
+
+
+def _author(author: Actor | None) -> Person | None:
+    return None if author is None else Person(id=author.id, login=author.login, type=author.type)
+
+
+def _review(review: ReviewFacts, head: str) -> ReviewEvidence:
+    words = review.body.lower().replace("`", " ").split()
+    named = any(len(word) >= SHORTEST_NAME and head.startswith(word.strip(".,:;()")) for word in words)
+    return ReviewEvidence.model_validate(
+        {
+            "id": review.id,
+            "state": review.state,
+            "commit": review.commit,
+            "author": _author(review.author),
+            "submitted_at": review.submitted_at,
+            "names_head": named,
+        }
+    )
+
+
+def current_pull(work: Work) -> PullRequest:
+    """The pull request that the gate was opened for."""
+    return value_of(work.need("pull_request"), PullRequest)

@@ -1,0 +1,113 @@
+"""The step that takes the pull request out of draft when the reviewer agent approved the tree that is pushed."""
+
+from __future__ import annotations
+
+import re
+
+from agents.board import PullRequest, Review, TestResults, value_of
+from handlers.messages import findings as findings_message
+from handlers.messages import pull as pull_message
+from handlers.messages.findings import Finding, FindingsView
+from handlers.ports import Commit, GitHubError, LineComment, Refused
+from handlers.publisher import Effect, Receipt, marker
+from handlers.steps.pull_text import pull_view
+from handlers.work import Work
+
+MOST_ASKED = 3
+
+
+async def run(work: Work) -> Commit:
+    """Write `pull_request` ready, with the findings as one review and eligible people asked to look.
+
+    An approval of an older tree readies nothing: the newer one gets a review of its own.
+    """
+    review_entry, pull_entry = work.need("review"), work.need("pull_request")
+    review, pull = value_of(review_entry, Review), value_of(pull_entry, PullRequest)
+    results = value_of(work.need("test_results"), TestResults)
+    if not review.approved or not review.tree == results.tree == pull.tree:
+        return work.done()
+    github, repo = work.context.github, work.run.repo
+    view = pull_view(work)
+    await github.pulls.edit(repo, pull.number, pull_message.title(view.number, view.what), pull_message.render(view))
+    await _post_findings(work, review, pull, results.diff)
+    await github.pulls.mark_ready(repo, pull.number)
+    await _ask_people(work, pull)
+    value = pull.model_copy(update={"action": "ready", "draft": False})
+    return work.done(work.entry("pull_request", value, (review_entry.id, pull_entry.id)))
+
+
+async def _post_findings(work: Work, review: Review, pull: PullRequest, diff: str) -> None:
+    reviews, repo = work.context.github.reviews, work.run.repo
+    mark = marker(work.run.id, f"review-{pull.head_sha[:12]}")
+    lines = lines_of(diff)
+    found = [
+        Finding(c.file, c.line, c.severity, c.category, c.message, c.suggestion, c.line in lines.get(c.file, ()))
+        for c in review.comments
+    ]
+    view = FindingsView(pull.head_sha, review.approved, review.summary, tuple(found), work.state.models == {"scripted"})
+    comments = [
+        LineComment(0, None, one.file, one.line, findings_message.render_line(one), None) for one in found if one.placed
+    ]
+
+    async def do() -> Receipt:
+        body = f"{findings_message.render(view)}\n\n{mark}"
+        try:
+            return {"review": await reviews.post(repo, pull.number, pull.head_sha, body, comments)}
+        except Refused:
+            # GitHub knows the diff better than we do: if it refuses a line, everything goes into the body.
+            loose = FindingsView(view.head, view.approved, view.summary, tuple(_loose(found)), view.scripted)
+            body = f"{findings_message.render(loose)}\n\n{mark}"
+            return {"review": await reviews.post(repo, pull.number, pull.head_sha, body, [])}
+
+    async def find() -> Receipt | None:
+        for one in await reviews.list(repo, pull.number):
+            if mark in one.body:
+                return {"review": one.id}
+        return None
+
+    await work.publisher.once(Effect(f"review:{pull.head_sha}", do, find))
+
+
+def _loose(found: list[Finding]) -> list[Finding]:
+    return [Finding(f.file, f.line, f.severity, f.category, f.message, f.suggestion) for f in found]
+
+
+_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
+
+
+def lines_of(diff: str) -> dict[str, set[int]]:
+    """For each path of a unified diff the new-side lines that it shows, where GitHub takes comments."""
+    lines: dict[str, set[int]] = {}
+    path, number = "", 0
+    for line in diff.splitlines():
+        if line.startswith("+++ "):
+            path = line[4:].removeprefix("b/")
+        elif hunk := _HUNK.match(line):
+            number = int(hunk[1])
+        elif line.startswith(("+", " ")) and number:
+            lines.setdefault(path, set()).add(number)
+            number += 1
+        elif line.startswith("diff "):
+            path, number = "", 0
+    return lines
+
+
+async def _ask_people(work: Work, pull: PullRequest) -> None:
+    """Ask people who could approve, never the requester; who cannot be asked is no reason to fail."""
+    people, repo = work.context.github.people, work.run.repo
+    standings = [one for one in await people.with_write(repo) if one.user.id != work.run.requester.id]
+    logins = sorted(one.user.login for one in standings if one.user.type == "User")[:MOST_ASKED]
+    if not logins:
+        return
+
+    async def do() -> Receipt:
+        try:
+            await work.context.github.reviews.request(repo, pull.number, logins)
+        except GitHubError as error:
+            return {"asked": [], "why": str(error)[:200]}
+        return {"asked": logins}
+
+    async def find() -> Receipt | None:
+        return None
+
+    await work.publisher.once(Effect(f"reviewers:{pull.number}", do, find))

@@ -1,0 +1,152 @@
+"""The step that pushes the joined tree as a commit on our branch and keeps the draft pull request beside it."""
+
+from __future__ import annotations
+
+from agents.board import Code, Issue, PullRequest, TestResults, value_of
+from handlers.events import Actor
+from handlers.messages import branch as branch_message
+from handlers.messages import commit as commit_message
+from handlers.messages import pull as pull_message
+from handlers.ports import Commit, Conflicted, NewCommit, NewPull, PullFacts, Refused
+from handlers.publisher import Effect, Receipt
+from handlers.steps.pull_text import pull_view
+from handlers.work import Work
+
+NAMES_TRIED = 5
+
+
+async def run(work: Work) -> Commit:
+    """Write `pull_request`: opened or updated. With nothing made so far there is nothing to open."""
+    code_entry, tested = work.input("code"), work.input("test_results")
+    if code_entry is None or tested is None:
+        return work.done()
+    results = value_of(tested, TestResults)
+    before = work.state.board.value("pull_request", PullRequest)
+    name = before.branch if before is not None else await _free_branch(work)
+    if before is not None and before.tree == results.tree:
+        head = before.head_sha
+    else:
+        head = await _push(work, name, before, results, value_of(code_entry, Code), tested.at)
+    pull = await _pull(work, name)
+    await work.context.github.pulls.edit(work.run.repo, pull.number, *_text(work))
+    value = PullRequest(
+        number=pull.number,
+        url=pull.url,
+        branch=name,
+        base=pull.base_ref,
+        head_sha=head,
+        tree=results.tree,
+        action="opened" if before is None else "updated",
+        draft=pull.draft,
+    )
+    done = work.done(work.entry("pull_request", value, (code_entry.id, tested.id)))
+    return Commit("done", entries=done.entries, events=done.events, pull=pull.number, branch=name)
+
+
+def _text(work: Work) -> tuple[str, str]:
+    view = pull_view(work)
+    return pull_message.title(view.number, view.what), pull_message.render(view)
+
+
+async def _free_branch(work: Work) -> str:
+    """Our branch's name: the first of a few that is not taken by somebody else's branch, booked once."""
+    issue = value_of(work.need("issue"), Issue)
+    wanted = branch_message.branch_name(issue.number, issue.title, work.run.attempt)
+
+    async def do() -> Receipt:
+        for number in range(1, NAMES_TRIED + 1):
+            name = wanted if number == 1 else f"{wanted}-v{number}"
+            if await work.context.github.repository.branch(work.run.repo, name) is None:
+                return {"branch": name}
+        raise Refused(f"the branches {wanted} to {wanted}-v{NAMES_TRIED} all exist. Delete one, then comment /retry")
+
+    async def find() -> Receipt | None:
+        return None
+
+    return str((await work.publisher.once(Effect("name", do, find)))["branch"])
+
+
+async def _push(work: Work, name: str, before: PullRequest | None, results: TestResults, code: Code, at: int) -> str:
+    """One commit of the joined tree on top of our last; its date is the entry's, so that a repeat is the same."""
+    parent = before.head_sha if before is not None else work.run.base_sha
+    packs = [await work.context.store.blobs.get(results.pack)]
+    contents = work.context.workspaces.contents
+    edits = await contents(work.run.repo, results.base_sha, results.tree, packs)
+    if before is not None:
+        # Our own head is fetched like any commit; the look at the base before it made sure that the base is here too.
+        edits = await contents(work.run.repo, parent, results.tree, packs)
+    bot = await work.context.github.people.bot()
+    subject, _, rest = code.summary.partition("\n")
+    new = NewCommit(
+        parent=parent,
+        tree=results.tree,
+        edits=tuple(edits),
+        message=commit_message.render(commit_message.CommitView(work.run.issue, subject, rest.strip() or code.notes)),
+        author_name=bot.login,
+        author_email=noreply(bot),
+        date=at // 1000,
+    )
+    sha = await work.context.github.repository.commit(work.run.repo, new)
+
+    async def do() -> Receipt:
+        await _move(work, name, parent, sha)
+        return {"branch": name, "sha": sha}
+
+    async def find() -> Receipt | None:
+        there = await work.context.github.repository.branch(work.run.repo, name)
+        return {"branch": name, "sha": sha} if there == sha else None
+
+    await work.publisher.once(Effect(f"branch:{sha}", do, find))
+    return sha
+
+
+async def _move(work: Work, name: str, parent: str, sha: str) -> None:
+    repository, repo = work.context.github.repository, work.run.repo
+    there = await repository.branch(repo, name)
+    if there == sha:
+        return
+    if there is None:
+        try:
+            await repository.create_branch(repo, name, sha)
+        except Conflicted as error:
+            raise Refused(f"{error}. Rename or delete the branch that is in the way, then comment /retry.") from error
+    elif there == parent:
+        await repository.move_branch(repo, name, sha)
+    else:
+        raise Refused(
+            f"somebody pushed {there[:12]} to {name}, and it is not mine to overwrite. "
+            f"Put the branch back to {parent[:12]} and comment /retry, or take it over from here."
+        )
+
+
+async def _pull(work: Work, name: str) -> PullFacts:
+    """Our pull request for the branch: the one that is open already, or a new draft."""
+    pulls, repo = work.context.github.pulls, work.run.repo
+
+    async def found() -> PullFacts | None:
+        bot = await work.context.github.people.bot()
+        mine = [pull for pull in await pulls.find(repo, name) if pull.state == "open" and pull.author.id == bot.id]
+        return mine[0] if mine else None
+
+    async def do() -> Receipt:
+        title, body = _text(work)
+        try:
+            made = await pulls.open(repo, NewPull(title, body, name, work.run.default_branch))
+        except Conflicted:
+            known = await found()
+            if known is None:
+                raise
+            made = known
+        return {"number": made.number}
+
+    async def find() -> Receipt | None:
+        known = await found()
+        return None if known is None else {"number": known.number}
+
+    receipt = await work.publisher.once(Effect(f"pull:{name}", do, find))
+    return await pulls.get(repo, int(str(receipt["number"])))
+
+
+def noreply(bot: Actor) -> str:
+    """The address by which GitHub knows a commit as the bot's. Source: GitHub Docs, "Setting your commit email"."""
+    return f"{bot.id}+{bot.login}@users.noreply.github.com"

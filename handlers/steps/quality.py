@@ -1,0 +1,125 @@
+"""The quality gate's step: woken by everything that touches the pull request, it judges the live head each time."""
+
+from __future__ import annotations
+
+from agents.board import Author, HumanNote, InlineNote
+from gates import evaluate
+from gates import quality as gate
+from gates.evidence import PullEvidence
+from gates.verdict import Blocked, Pass, Refuse, Verdict, Wait
+from handlers.events import Actor
+from handlers.messages import checks as check_message
+from handlers.messages.checks import QualityView
+from handlers.ports import Button, CheckState, Commit
+from handlers.publisher import Effect, Receipt
+from handlers.steps.evidence import current_pull, pull_evidence
+from handlers.work import Work
+
+CHECK = "seconder/quality"
+AGAIN = Button("Look again", "Read the reviews once more", "look-again")
+
+
+async def run(work: Work) -> Commit:
+    """Wait for people, pass with `gate_resolved`, or go back to the developer with what they asked for."""
+    pull = current_pull(work)
+    evidence = await pull_evidence(work, pull.number)
+    verdict = evaluate(gate.GATE, evidence)
+    head = evidence.head if isinstance(evidence, PullEvidence) else pull.head_sha
+    await _show(work, head, verdict, pull.url)
+    match verdict:
+        case Pass():
+            by = [person.login for person in verdict.by]
+            return work.done(extra=(work.event("gate_resolved", {"gate": "quality", "head": head, "by": by}),))
+        case Refuse():
+            return await _back_to_the_developer(work, pull.number, verdict)
+        case Wait() | Blocked():
+            return _waiting(work, head, verdict)
+
+
+def _waiting(work: Work, head: str, verdict: Wait | Blocked) -> Commit:
+    """Parked; what is waited for is said when it is new."""
+    who = [person.login for person in verdict.eligible] if isinstance(verdict, Wait) else []
+    need, why = (verdict.need, verdict.why) if isinstance(verdict, Wait) else ("", verdict.reason)
+    data: dict[str, object] = {"gate": "quality", "head": head, "need": need, "who": who, "why": why}
+    last = work.state.last("gate_opened")
+    if last is not None and dict(last.data) == data:
+        return work.parked()
+    event = work.event("gate_opened", data)
+    return work.parked(event.model_copy(update={"id": f"{event.id}:{work.state.position}"}))
+
+
+async def _show(work: Work, head: str, verdict: Verdict, url: str) -> None:
+    """The check run on the judged head says what the gate says."""
+    checks, repo = work.context.github.checks, work.run.repo
+    state = check_state(work.run.id, head, verdict, url, work.context.options.public_url)
+
+    async def do() -> Receipt:
+        return {"check": await checks.create(repo, state)}
+
+    async def find() -> Receipt | None:
+        known = [one for one in await checks.find(repo, head, CHECK) if one.external_id == state.external_id]
+        return {"check": known[0].id} if known else None
+
+    receipt = await work.publisher.once(Effect(f"check:quality:{head}", do, find))
+    await checks.update(repo, int(str(receipt["check"])), state)
+
+
+def check_state(run: str, head: str, verdict: Verdict, url: str, public_url: str | None) -> CheckState:
+    """What the check run says for a verdict: anything but a pass needs action, and is never neutral."""
+    text = check_message.render(_view(head, verdict, url))
+    return CheckState(
+        name=CHECK,
+        head_sha=head,
+        external_id=f"{run}:quality:{head}",
+        conclusion="success" if isinstance(verdict, Pass) else "action_required",
+        title=text.title,
+        summary=text.summary,
+        text=text.text,
+        buttons=() if isinstance(verdict, Pass) else (AGAIN,),
+        details_url=f"{public_url}/runs/{run}" if public_url else None,
+    )
+
+
+def _view(head: str, verdict: Verdict, url: str) -> QualityView:
+    match verdict:
+        case Pass():
+            by = tuple(person.login for person in verdict.by)
+            return QualityView(
+                "approved", head, by=by, why=verdict.why, pull_url=url, alone="one person" in verdict.why
+            )
+        case Refuse():
+            by = tuple(person.login for person in verdict.by)
+            return QualityView("changes_requested", head, by=by, why=verdict.reason, pull_url=url)
+        case Wait():
+            who = tuple(person.login for person in verdict.eligible)
+            return QualityView("waiting", head, need=verdict.need, who=who, why=verdict.why, pull_url=url)
+        case Blocked():
+            return QualityView("blocked", head, why=verdict.reason, pull_url=url)
+
+
+async def _back_to_the_developer(work: Work, number: int, verdict: Refuse) -> Commit:
+    """The newest request for changes becomes the person's note; the check stays shut until the next head."""
+    reviews, repo = work.context.github.reviews, work.run.repo
+    ids = {person.id for person in verdict.by}
+    asked = [
+        review
+        for review in await reviews.list(repo, number)
+        if review.author is not None and review.author.id in ids and review.state.lower() == "changes_requested"
+    ]
+    newest = max(asked, key=lambda review: (review.submitted_at, review.id))
+    known = {entry.value.get("url") for entry in work.state.board.all() if entry.kind == "human_note"}
+    mine = [comment for comment in await reviews.line_comments(repo, number) if comment.review_id == newest.id]
+    url = f"{newest.url}#{newest.id}"
+    if url in known:
+        # The developer has answered this very review: the person has to look again, or dismiss it.
+        by = ", ".join(person.login for person in verdict.by)
+        return _waiting(work, "", Wait(f"{by} to review again", verdict.by, "the changes they asked for were made"))
+    note = HumanNote(
+        text=newest.body,
+        via="review",
+        url=url,
+        inline=tuple(InlineNote(path=one.path, line=one.line, text=one.body) for one in mine),
+    )
+    author = newest.author or Actor(id=0, login="ghost")
+    person = Author(kind="person", name=author.login, id=author.id)
+    return work.done(work.entry("human_note", note, author=person))

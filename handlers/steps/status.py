@@ -1,0 +1,60 @@
+"""The step that keeps the status comment true: woken by whatever the run's log gains, for as long as the run lives."""
+
+from __future__ import annotations
+
+from handlers.events import ENDINGS
+from handlers.messages import status as message
+from handlers.ports import Commit, Missing
+from handlers.publisher import Effect, Receipt
+from handlers.telling import status_of
+from handlers.work import Work
+
+
+class Status:
+    """Remembers per run what the comment says, so that an unchanged text is not written again by this process."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, str] = {}
+
+    async def run(self, work: Work) -> Commit:
+        """Post the comment once, then edit it in place; done when the run has ended."""
+        facts = await work.context.store.runs.facts(work.run.id) or work.run
+        url = f"{work.context.options.public_url}/runs/{facts.id}" if work.context.options.public_url else None
+        text = message.render(status_of(facts, work.state, work.context.clock.now_ms(), url))
+        if self._said.get(facts.id) != text:
+            await self._write(work, text)
+            self._said[facts.id] = text
+        if facts.status in ENDINGS:
+            self._said.pop(facts.id, None)
+            return Commit("done")
+        return Commit("parked", retry_in_ms=work.context.options.status_gap_ms)
+
+    async def _write(self, work: Work, text: str) -> None:
+        issues, repo, number = work.context.github.issues, work.run.repo, work.run.issue
+        mark = message.marker(work.run.id)
+
+        fresh = False
+
+        async def do() -> Receipt:
+            nonlocal fresh
+            fresh = True
+            await issues.react(repo, "issue", number, "eyes")
+            return {"comment": await issues.comment(repo, number, text)}
+
+        async def find() -> Receipt | None:
+            for comment in await issues.comments(repo, number):
+                if comment.by_us and mark in comment.body:
+                    return {"comment": comment.id}
+            return None
+
+        async def undo(made: Receipt) -> None:
+            await issues.delete_comment(repo, int(str(made["comment"])))
+
+        receipt = await work.publisher.once(Effect("comment:status", do, find, undo))
+        if fresh:
+            return
+        try:
+            await issues.edit_comment(repo, int(str(receipt["comment"])), text)
+        except Missing:
+            # Somebody removed the comment: that is their word, the run's page still tells.
+            return

@@ -1,0 +1,159 @@
+"""A run's state as the view models of our messages: pure, so that comment, pull request and pages tell the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agents.board import HumanNote, PullRequest, Questions, Summary, TestResults
+from handlers.lines import line_of
+from handlers.messages.parts import Spend, Spending, TestsView
+from handlers.messages.status import PullLine, State, StatusView, Waiting, WorkLine
+from handlers.ports import RunFacts
+from handlers.state import RunState, Said
+
+SYSTEM_STEPS = frozenset({"status", "close"})
+ENDED: Mapping[str, State] = {
+    "run_completed": "merged",
+    "run_cancelled": "stopped",
+    "cancelling": "stopped",
+    "run_failed": "incomplete",
+    "run_declined": "declined",
+}
+
+
+def spending_of(run: RunFacts, state: RunState) -> Spending:
+    """What each agent used so far, in the order in which they began."""
+    agents = tuple(
+        Spend(name, bill.calls, bill.tokens_in + bill.tokens_out, bill.cost, bill.seconds)
+        for name, bill in state.bills.items()
+        if bill.calls
+    )
+    return Spending(agents, state.models, run.budget)
+
+
+def tests_of(state: RunState) -> TestsView | None:
+    """The newest test run, or None before the first."""
+    results = state.board.value("test_results", TestResults)
+    if results is None:
+        return None
+    lines = [line for line in results.output.splitlines() if line.strip()]
+    return TestsView(
+        outcome=results.outcome,
+        command=results.command,
+        passed=results.passed,
+        failed=results.failed,
+        skipped=results.skipped,
+        exit_code=results.exit_code,
+        seconds=results.seconds,
+        reason=results.reason,
+        isolation=results.isolation,
+        last_line=lines[-1] if lines else "",
+    )
+
+
+def status_of(run: RunFacts, state: RunState, now_ms: int, page_url: str | None) -> StatusView:
+    """The status comment's view."""
+    what, reason = _situation(run, state)
+    pull = state.board.value("pull_request", PullRequest)
+    summary = state.board.value("summary", Summary)
+    questions = state.board.value("questions", Questions)
+    ended = what in ("merged", "stopped", "incomplete", "declined")
+    until = state.said[-1].at if ended and state.said else now_ms
+    return StatusView(
+        run=run.id,
+        state=what,
+        spending=spending_of(run, state),
+        seconds=max(0.0, (until - run.started_at) / 1000),
+        at_work=() if ended else _at_work(state),
+        work=_work(state),
+        tests=tests_of(state),
+        pull=None if pull is None else PullLine(pull.number, pull.url, pull.head_sha, pull.draft),
+        waiting=_waiting(state) if what in ("waiting", "ready_to_merge") else None,
+        by=_by(state, what),
+        reason=reason,
+        questions=questions.questions if what == "questions" and questions is not None else (),
+        merged_sha=summary.merged_sha if summary is not None else None,
+        page_url=page_url,
+        notes=_notes(state),
+    )
+
+
+def _situation(run: RunFacts, state: RunState) -> tuple[State, str]:
+    """Where the run stands, and the reason where one has to be said."""
+    summary = state.board.value("summary", Summary)
+    if run.status in ENDED:
+        reason = state.cancelled or (summary.text if summary is not None else "")
+        return ENDED[run.status], reason
+    open_nodes = {step.node: step.task for step in state.open_steps() if step.node not in SYSTEM_STEPS}
+    stuck = state.last("run_stuck", "run_resumed", "steered")
+    if stuck is not None and stuck.name == "run_stuck":
+        return "stuck", str(stuck.data.get("why", ""))
+    parked = state.last("run_parked", "run_resumed")
+    if parked is not None and parked.name == "run_parked" and not state.worked_since(parked.position):
+        return "budget", ""
+    if "ask" in open_nodes:
+        return "questions", ""
+    if _at_work(state):
+        note = state.board.live("human_note")
+        asked = note is not None and str(note.value.get("via")) == "review"
+        pull = state.board.live("pull_request")
+        return ("changes_requested" if asked and pull is not None and note is not None else "working"), _note_text(
+            state
+        )
+    if "merge" in open_nodes:
+        return "ready_to_merge", ""
+    return ("waiting" if "quality" in open_nodes else "working"), ""
+
+
+def _note_text(state: RunState) -> str:
+    note = state.board.value("human_note", HumanNote)
+    return note.text if note is not None and note.via == "review" else ""
+
+
+def _at_work(state: RunState) -> tuple[str, ...]:
+    waiting = SYSTEM_STEPS | {"quality", "merge", "ask"}
+    return tuple(step.node for step in state.open_steps() if step.node not in waiting)
+
+
+def _work(state: RunState) -> tuple[WorkLine, ...]:
+    """The newest line of each agent, in the order in which they first wrote."""
+    newest: dict[str, str] = {}
+    for entry in state.board.all():
+        if entry.author.kind == "agent":
+            newest[entry.author.name] = line_of(entry)
+    return tuple(WorkLine(agent, text) for agent, text in newest.items())
+
+
+def _waiting(state: RunState) -> Waiting | None:
+    opened: Said | None = state.last("gate_opened")
+    if opened is None:
+        return None
+    who = opened.data.get("who")
+    return Waiting(
+        gate=str(opened.data.get("gate", "")),
+        need=str(opened.data.get("need", "")),
+        who=tuple(str(login) for login in who) if isinstance(who, list | tuple) else (),
+        why=str(opened.data.get("why", "")),
+    )
+
+
+def _by(state: RunState, what: State) -> tuple[str, ...]:
+    if what in ("merged", "ready_to_merge"):
+        resolved = [said for said in state.said if said.name == "gate_resolved"]
+        names = [str(name) for said in resolved for name in _list(said.data.get("by"))]
+        return tuple(dict.fromkeys(names))
+    if what == "changes_requested":
+        note = state.board.live("human_note")
+        return () if note is None else (note.author.name,)
+    return ()
+
+
+def _list(value: object) -> tuple[object, ...]:
+    return tuple(value) if isinstance(value, list | tuple) else ()
+
+
+def _notes(state: RunState) -> tuple[str, ...]:
+    issue = state.board.live("issue")
+    if issue is not None and issue.value.get("cut"):
+        return ("The issue's text was longer than fits; the team read its first part only.",)
+    return ()
