@@ -31,7 +31,7 @@ def judge(evidence: PullEvidence) -> Verdict:
         why = "the merge was asked for an earlier commit"
     elif evidence.asks:
         why = "the merge was asked by somebody who may not merge"
-    return Wait("`/merge` from somebody with maintain access", who, why)
+    return Wait(f"`/merge` on {evidence.head[:12]}", who, why)
 
 
 GATE = Gate(

@@ -70,8 +70,12 @@ def _ticks(line: str, at: int, before: str) -> Step:
 
 def _escape(line: str, at: int, before: str) -> Step:
     following = line[at + 1 : at + 2]
-    if following == "@" or (following == "#" and line[at + 2 : at + 3].isdigit()):
+    if following == "@":  # dropping the backslash alone could glue an address to a name
+        return (" @ ", at + 2) if before.isalnum() else ("", at + 1)
+    if following == "#" and line[at + 2 : at + 3].isdigit():
         return "", at + 1
+    if line.startswith("<!", at + 1):
+        return "\\<\\!", at + 3
     if following in _PUNCTUATION and following:
         return line[at : at + 2], at + 2
     return "\\", at + 1

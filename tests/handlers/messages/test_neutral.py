@@ -115,6 +115,9 @@ def assert_dead(text: str) -> None:
 @example("- a\n  ```\n@bob\n  ```\n")
 @example(" ~~~\n@bob\n")
 @example("<!-<!-- -->- seconder:status run=1 -->")
+@example("https://github.com/a/b\\@bob")
+@example("\\www.evil.example")
+@example("\\<!-- ")
 @example("1https://evil.example")
 @example("``x``@bob``")
 def test_nothing_in_neutralised_text_acts(text: str) -> None:

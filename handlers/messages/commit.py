@@ -1,0 +1,46 @@
+"""The message of a commit. Markdown means nothing here, and the text may land on the default branch as it is."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+
+from handlers.messages.neutral import one_line, plain
+
+SUBJECT_LIMIT = 72
+BODY_LIMIT = 4_000
+
+
+@dataclass(frozen=True)
+class CommitView:
+    """A commit: the issue it belongs to, one line that says what it does, and why in some more lines."""
+
+    number: int
+    subject: str
+    body: str = ""
+
+
+def _paragraphs(text: str) -> list[str]:
+    """The text wrapped to 72 columns; lists and other short lines keep their breaks."""
+    wrapped: list[str] = []
+    for line in plain(text).strip().split("\n"):
+        wrapped.extend(textwrap.wrap(line.rstrip(), SUBJECT_LIMIT, break_long_words=False) or [""])
+    return wrapped
+
+
+def _shortened(lines: list[str]) -> list[str]:
+    kept: list[str] = []
+    room = BODY_LIMIT
+    for line in lines:
+        room -= len(line) + 1
+        if room < 0:
+            return [*kept, "(shortened)"]
+        kept.append(line)
+    return kept
+
+
+def render(view: CommitView) -> str:
+    """Subject of at most 72 characters, a blank line, the body, and `Refs #N` as the last line."""
+    subject = one_line(view.subject, SUBJECT_LIMIT).rstrip(".") or f"Work on issue {view.number}"
+    body = plain("\n".join(_shortened(_paragraphs(view.body)))).strip("\n")
+    return "\n\n".join(part for part in (subject, body, f"Refs #{view.number}") if part)
