@@ -203,6 +203,9 @@ class Git:
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
+            # asyncio reports the end of a process only after its pipe has been read to the end.
+            while process.stdout is not None and await process.stdout.read(1 << 16):
+                pass
             await process.wait()
 
     def _environment(self, command: Command) -> dict[str, str]:

@@ -221,6 +221,9 @@ async def _killed_at_the_end(process: asyncio.subprocess.Process) -> AsyncIterat
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+        # asyncio reports the end of a process only after its pipe has been read to the end.
+        while process.stdout is not None and await process.stdout.read(1 << 16):
+            pass
         await process.wait()
 
 
@@ -245,6 +248,7 @@ async def _watch(process: asyncio.subprocess.Process, orders: bytes, limits: Lim
                 return _Ended("memory", bytes(output))
     finally:
         collecting.cancel()
+        await asyncio.wait({collecting})
     if len(output) > limits.output_bytes:
         return _Ended("output_cap", bytes(output))
     left = max(0.0, limits.wall_s - (time.monotonic() - started))

@@ -90,6 +90,9 @@ async def _started(
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+        # asyncio reports the end of a process only after its pipe has been read to the end.
+        while process.stdout is not None and await process.stdout.read(1 << 16):
+            pass
         await process.wait()
 
 

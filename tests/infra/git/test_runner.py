@@ -119,11 +119,11 @@ async def test_time_is_bounded(tmp_path: Path, place: Place) -> None:
 
 async def test_output_is_bounded(tmp_path: Path, place: Place) -> None:
     git = Git(tmp_path / "home")
-    oid = (await git.run(Command(("hash-object", "-w", "--stdin"), place, stdin=b"x" * 300_000))).decode().strip()
+    oid = (await git.run(Command(("hash-object", "-w", "--stdin"), place, stdin=b"x" * 3_000_000))).decode().strip()
     with pytest.raises(OutputTooLong) as caught:
         await git.run(Command(("cat-file", "blob", oid), place, bounds=Bounds(10, 100_000)))
     assert isinstance(caught.value, TooBig)
-    assert len(await git.run(Command(("cat-file", "blob", oid), place))) == 300_000
+    assert len(await git.run(Command(("cat-file", "blob", oid), place))) == 3_000_000
 
 
 async def test_an_embedded_bare_repository_is_plain_files(tmp_path: Path, place: Place) -> None:
