@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+import gates
 from gates import GATES, Gate, evaluate
 from gates.evidence import PullEvidence, digest
 from gates.verdict import Blocked, Pass, Verdict
@@ -109,6 +111,12 @@ def test_the_digest_is_the_full_head() -> None:
 def test_the_digest_refuses_anything_else(head: str) -> None:
     with pytest.raises(ValueError, match="not a full commit SHA"):
         digest(head)
+
+
+def test_the_list_is_the_gates_files() -> None:
+    shared = {"__init__", "approvals", "evidence", "gate", "verdict"}
+    folder = Path(gates.__file__).parent
+    assert {path.stem for path in folder.glob("*.py")} - shared == {gate.name for gate in GATES}
 
 
 def test_every_gate_says_what_opens_it_and_who_decides() -> None:

@@ -59,6 +59,18 @@ ROWS = [
         pull(asks=(asked(BOT),), standings=(ANN, MAX, BOT_AS_ADMIN)), Wait, "may not merge", id="asked by the bot"
     ),
     pytest.param(
+        pull(asks=(asked(BOT),), standings=(ANN, MAX, BOT_AS_ADMIN.model_copy(update={"type": "User"}))),
+        Wait,
+        "may not merge",
+        id="asked by the bot, which claims to be a User",
+    ),
+    pytest.param(
+        pull(asks=(asked(9),), standings=(ANN, MAX, BOT_AS_ADMIN.model_copy(update={"id": 9}))),
+        Wait,
+        "may not merge",
+        id="asked by another App",
+    ),
+    pytest.param(
         pull(asks=(asked(MAINTAINER),), standings=(ANN, MAX.model_copy(update={"permission": None}))),
         Wait,
         "may not merge",

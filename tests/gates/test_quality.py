@@ -43,6 +43,8 @@ def review(
 
 EVERYBODY = (person(REQUESTER, "maintain"), person(ANN, "write"), person(BEN, "admin"), person(CAT, "write"))
 
+CAT_THE_APP = person(CAT, "admin", "Bot")
+
 
 def pull(*reviews: ReviewEvidence, **changes: Any) -> PullEvidence:
     facts: dict[str, Any] = {
@@ -101,6 +103,11 @@ PASSES = [
     ),
     pytest.param(
         pull(review(1, BOT, "changes_requested", kind="Bot"), review(2, ANN)), [ANN], id="a bot's objection is ignored"
+    ),
+    pytest.param(
+        pull(review(1, CAT, "changes_requested", kind="Bot"), review(2, ANN), standings=(*EVERYBODY[:3], CAT_THE_APP)),
+        [ANN],
+        id="another App's objection is ignored, whatever it may do",
     ),
     pytest.param(pull(review(1, ANN), review(2, BEN), required=2), [ANN, BEN], id="two of two"),
     pytest.param(pull(review(1, REQUESTER), requester_may_approve=True), [REQUESTER], id="requester, where allowed"),
