@@ -8,7 +8,7 @@ from typing import cast
 
 from agents.board import Author, Entry, Requirement, Requirements, Value
 from agents.loop import Ports, Step, run
-from agents.ports import Json, ModelError, ModelRequest, Reply, Turn, Usage
+from agents.ports import Json, ModelError, ModelRequest, Prices, Reply, Turn, Usage
 from agents.role import Role
 from agents.roles import role
 from agents.stops import Stop
@@ -73,6 +73,7 @@ class Scene:
     max_turns: int = 60
     max_tokens: int = 32_000
     router: Router | None = None
+    prices: Prices = field(default_factory=FakePrices)
 
     def __post_init__(self) -> None:
         self.model = FakeModel(in_order(*self.replies))
@@ -85,7 +86,7 @@ class Scene:
     async def play(self) -> Stop:
         view = build_view(self.role, {"requirements": entry("requirements", REQUIREMENTS)}, 1, DELIMITER)
         router = self.router or Router.for_role(self.role, self.tools)
-        ports = Ports(self.model, FakePrices(), self.journal, router, self.tools.fix)
+        ports = Ports(self.model, self.prices, self.journal, router, self.tools.fix)
         step = Step(self.role, "claude-sonnet-5-5", view, self.turns, self.steers, self.granted)
         return await run(step, ports)
 

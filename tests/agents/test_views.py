@@ -149,6 +149,7 @@ def test_the_stable_part_comes_first_and_is_marked() -> None:
     assert "cache_control" not in varying
     assert [("cache_control" in block) for block in view.system] == [False, True]
     assert "# Review" in str(varying["text"])
+    assert "# Requirements" not in str(varying["text"])
 
 
 def test_the_stable_part_is_the_same_in_every_round() -> None:
