@@ -182,26 +182,43 @@ class LocalStage:
         self.github.world.faults.plan(Fault("lag", method="GET", path="/repos/*/issues/*/comments"))
 
 
-@asynccontextmanager
-async def local_stage(directory: Path, pem: str) -> AsyncIterator[LocalStage]:
-    """A running local GitHub with our App installed; `pem` is the App's key."""
-    files = directory / "files"
-    for path, text in BASE_FILES.items():
-        (files / path).parent.mkdir(parents=True, exist_ok=True)
-        (files / path).write_text(text)
-    async with LocalGitHub.start(directory / "data") as github:
-        world = github.world
+@dataclass
+class LocalServer:
+    """One running local GitHub with our App, for many stages one after the other."""
+
+    github: LocalGitHub
+    ports: GitHubAdapters
+    files: Path
+
+    @staticmethod
+    @asynccontextmanager
+    async def start(directory: Path) -> AsyncIterator[LocalServer]:
+        files = directory / "files"
+        for path, text in BASE_FILES.items():
+            (files / path).parent.mkdir(parents=True, exist_ok=True)
+            (files / path).write_text(text)
+        async with LocalGitHub.start(directory / "data") as github:
+            github.world.add_user("maker")
+            permissions = dict.fromkeys(("issues", "pull_requests", "contents", "checks"), "write")
+            app = github.world.add_app("maker", AppSpec("seconder", permissions, ()))
+            ports = connect(AppKey(app.id, app.private_key_pem), Options(api_url=github.api_url), time=HastyTime())
+            try:
+                yield LocalServer(github, ports, files)
+            finally:
+                await ports.client.close()
+
+    @asynccontextmanager
+    async def stage(self) -> AsyncIterator[LocalStage]:
+        """Fresh repositories and people; their names are given up afterwards."""
+        world = self.github.world
+        others = set(world.state.users)
         world.add_user("octo", kind="Organization")
         ada = world.add_user("ada")
-        app_repo = await world.add_repo_from_files("octo/app", files)
+        app_repo = await world.add_repo_from_files("octo/app", self.files)
         empty = await world.add_repo("octo/empty")
         world.collaborate("octo/app", "ada", "write")
-        permissions = dict.fromkeys(("issues", "pull_requests", "contents", "checks"), "write")
-        app = world.add_app("octo", AppSpec("seconder", permissions, (), private_key_pem=pem))
         installed = world.install("seconder", ["octo/app", "octo/empty"])
-        ports = connect(AppKey(app.id, pem), Options(api_url=github.api_url), time=HastyTime())
         refs = [RepoRef(id=r.id, full_name=f"octo/{r.name}", installation=installed.id) for r in (app_repo, empty)]
-        try:
-            yield LocalStage(github, ports, refs[0], refs[1], Actor(id=ada.id, login="ada"))
-        finally:
-            await ports.client.close()
+        yield LocalStage(self.github, self.ports, refs[0], refs[1], Actor(id=ada.id, login="ada"))
+        for number in set(world.state.users) - others:
+            world.state.users[number].login = f"gone-{number}"

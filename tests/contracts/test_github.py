@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
+import pytest_asyncio
 
 from handlers.events import Actor
 from handlers.ports import (
@@ -24,28 +22,29 @@ from handlers.ports import (
     TreeEdit,
     Unknown,
 )
-from tests.contracts.github_stage import BASE_FILES, FakeStage, LocalStage, Stage, local_stage
+from tests.contracts.github_stage import BASE_FILES, FakeStage, LocalServer, LocalStage, Stage
 from tests.fakes.git_objects import tree_sha
 from tests.fakes.github_world import Level
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 BRANCH = "seconder/issue-1-fix"
 FIXED = "def add(a, b):\n    return a + b\n"
 
 
-@pytest.fixture(scope="module")
-def pem() -> str:
-    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    form = serialization.PrivateFormat.PKCS8
-    return key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption()).decode()
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[LocalServer]:
+    async with LocalServer.start(tmp_path_factory.mktemp("github")) as running:
+        yield running
 
 
-@pytest.fixture(params=["fake", "local"])
-async def stage(request: pytest.FixtureRequest, tmp_path: Path, pem: str) -> AsyncIterator[Stage]:
+@pytest_asyncio.fixture(params=["fake", "local"], loop_scope="module")
+async def stage(request: pytest.FixtureRequest, server: LocalServer) -> AsyncIterator[Stage]:
     if request.param == "fake":
         yield FakeStage()
     else:
-        async with local_stage(tmp_path, pem) as real:
-            yield real
+        async with server.stage() as local:
+            yield local
 
 
 def files_with(**changed: bytes | None) -> dict[str, tuple[str, bytes]]:
