@@ -48,4 +48,5 @@ def test_the_table_has_one_row_a_command() -> None:
     rows = table().split("\n")
     assert rows[:2] == ["| command | what it does | who |", "|---|---|---|"]
     assert len(rows) == 2 + len(COMMANDS)
-    assert "| `/merge [commit]` | Merge the pull request as it stands, once it is approved. |" in rows[7]
+    merge = "| `/merge [commit]` | Merge the pull request as it stands, once it is approved. |"
+    assert any(row.startswith(merge) for row in rows)
