@@ -56,11 +56,10 @@ class Ports:
 
 async def run(step: Step, ports: Ports) -> Stop:
     """Go on from the stored turns to a stop. `ModelError` and `Fenced` pass through: the caller decides on them."""
-    loop = _Loop(step, ports)
-    while True:
+    loop, stop = _Loop(step, ports), None
+    while stop is None:
         stop = await (loop.call() if transcript.awaits_reply(loop.turns) else loop.answer(loop.turns[-1]))
-        if stop is not None:
-            return stop
+    return stop
 
 
 class _Loop:
@@ -96,21 +95,19 @@ class _Loop:
         if await journal.reserve(self.ports.prices.ceiling(self.step.model, rough, request.max_tokens)):
             return request
         price = partial(self.ports.prices.ceiling, self.step.model, await self.ports.model.count_tokens(request))
-        left = await journal.left()
         for _ in range(_RESERVE_TRIES):
+            left = await journal.left()
             fitting = budget.fit(price, left, request.max_tokens)
             if fitting is None:
                 break
             if await journal.reserve(price(fitting)):
                 return replace(request, max_tokens=fitting)
-            left = await journal.left()
         return OutOfBudget(price(min(budget.FLOOR_TOKENS, request.max_tokens)), left, self.spent)
 
     def request(self) -> ModelRequest:
         role, view = self.step.role, self.step.view
         submit = ToolSpec(SUBMIT, "Hand in your result. This ends your work.", tool_schema(role.output, strict=True))
-        sent = transcript.messages(view.first, self.turns)
-        tools = (*self.ports.router.specs, submit)
+        tools, sent = (*self.ports.router.specs, submit), transcript.messages(view.first, self.turns)
         return ModelRequest(self.step.model, view.system, tools, sent, role.max_tokens, role.effort, role.seconds)
 
     async def answer(self, reply: Turn) -> Stop | None:
@@ -142,7 +139,7 @@ class _Loop:
                 trouble = trouble or result.is_error
         for call in asked:
             if call.name == SUBMIT:
-                verdict = self.judge(call, trouble)
+                verdict = await self.judge(call, trouble)
                 if isinstance(verdict, Output):
                     return Finished(verdict, self.spent)
                 blocks[call.id] = call.result(verdict, is_error=True)
@@ -150,11 +147,14 @@ class _Loop:
             return self.failed(f"handed in a result that does not fit {MAX_INVALID + 1} times")
         return await self.results([blocks[call.id] for call in asked], asked)
 
-    def judge(self, call: Call, trouble: bool) -> Output | str:
+    async def judge(self, call: Call, trouble: bool) -> Output | str:
         if trouble:
             return "Not accepted yet: a call beside it failed. Look at its result, put it right, and submit again."
         if self.steers:
             return "Not accepted yet: a person has just written to you, see below. Heed it, then submit again."
+        lack = await self.ports.router.lack()
+        if lack and len(transcript.submissions(self.turns)) <= MAX_INVALID:
+            return f"Not accepted yet: {lack}"
         return self.parse(call)
 
     def parse(self, call: Call) -> Output | str:

@@ -38,7 +38,12 @@ class Router:
     """Runs a role's tool calls against one workspace. `changed` remembers that files were changed."""
 
     def __init__(
-        self, tools: Tools, allowed: Sequence[str], may_write: WriteFilter, known: Sequence[Tool[Any]] = TOOLS
+        self,
+        tools: Tools,
+        allowed: Sequence[str],
+        may_write: WriteFilter,
+        known: Sequence[Tool[Any]] = TOOLS,
+        must_change: bool = False,
     ) -> None:
         by_name = {tool.name: tool for tool in known}
         unknown = [name for name in allowed if name not in by_name]
@@ -47,12 +52,13 @@ class Router:
         self._tools = tools
         self._allowed = {name: by_name[name] for name in allowed}
         self._may_write = may_write
+        self._must_change = must_change
         self.changed = False
 
     @classmethod
     def for_role(cls, role: Role, tools: Tools) -> Router:
         """The router that a role gets: its list of tools and its rule on where it may write."""
-        return cls(tools, role.tools, write_filter(role.may_write))
+        return cls(tools, role.tools, write_filter(role.may_write), must_change=role.may_write == "anything")
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -68,6 +74,18 @@ class Router:
         """Whether files were changed since the last time this was called."""
         changed, self.changed = self.changed, False
         return changed
+
+    async def lack(self) -> str | None:
+        """What a result still wants before it can be accepted: whoever writes code has to have changed something."""
+        if not self._must_change:
+            return None
+        try:
+            diff = await self._tools.diff()
+        except ToolError as error:
+            return f"the change cannot be shown: {error}"
+        if not diff.strip():
+            return "no file differs from the base commit. Make the change; if there is none to make, say so in `notes`."
+        return None
 
     async def run(self, name: str, given: object) -> ToolResult:
         """Run one call. What the model could do better comes back as an error result, never as an exception."""

@@ -67,7 +67,7 @@ class Scene:
     replies: Sequence[Reply | ModelError]
     turns: tuple[Turn, ...] = ()
     journal: FakeJournal = field(default_factory=FakeJournal)
-    tools: FakeTools = field(default_factory=lambda: FakeTools({"a.py": "x = 1\n"}))
+    tools: FakeTools = field(default_factory=lambda: FakeTools({"a.py": "x = 1\n"}, base={"a.py": "x = 0\n"}))
     steers: tuple[str, ...] = ()
     granted: frozenset[str] = frozenset()
     max_turns: int = 60

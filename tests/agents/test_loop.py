@@ -167,7 +167,7 @@ async def test_a_cut_reply_runs_nothing_and_every_call_gets_a_result() -> None:
     half = block("c2", "write_file", path="b.py", text="half of wh")
     scene = Scene([reply(READ, half, stop="max_tokens"), reply(submit())])
     assert isinstance(await scene.play(), Finished)
-    assert scene.tools.calls == []
+    assert set(scene.tools.calls) <= {"diff"}
     answered = scene.journal.turns[1]
     assert [found["tool_use_id"] for found in content(answered)] == ["c1", "c2"]
     assert all(found["is_error"] for found in content(answered))
@@ -242,6 +242,14 @@ async def test_calls_beside_submit_run_first() -> None:
     scene = Scene([reply(submit(), EDIT)])
     assert isinstance(await scene.play(), Finished)
     assert scene.tools.files == {"a.py": "x = 2\n"}
+
+
+async def test_a_developer_who_changed_nothing_is_asked_twice_and_then_believed() -> None:
+    scene = Scene([reply(submit())] * 3, tools=FakeTools({"a.py": "x = 1\n"}))
+    assert isinstance(await scene.play(), Finished)
+    answers = [content(turn)[0] for turn in scene.journal.turns if turn.kind == "results"]
+    assert len(answers) == 2
+    assert all("no file differs from the base commit" in str(answer["content"]) for answer in answers)
 
 
 async def test_submit_waits_when_a_call_beside_it_failed() -> None:

@@ -14,6 +14,7 @@ from tests.fakes.journal import FakeJournal
 from tests.fakes.tools import FakeTools
 
 FILES = {"a.py": "x = 1\ny = 1\n"}
+BASE = {"a.py": "x = 0\n"}
 
 CONVERSATION: tuple[Reply, ...] = (
     reply(text("Let me look."), block("c1", "read_file", path="a.py"), block("c2", "list_directory")),
@@ -31,7 +32,7 @@ CONVERSATION: tuple[Reply, ...] = (
 def tools_at(turns: tuple[Turn, ...], trees: dict[str, dict[str, str]]) -> FakeTools:
     """The work tree as a step restores it: the tree of the last stored turn that has one, else the first."""
     tree = next((turn.tree for turn in reversed(turns) if turn.tree), "")
-    restored = FakeTools(FILES)
+    restored = FakeTools(FILES, base=BASE)
     restored.files = dict(trees.get(tree, FILES))
     return restored
 
@@ -40,7 +41,7 @@ class _Recorder(FakeTools):
     """Remembers the files of each tree that it fixed."""
 
     def __init__(self) -> None:
-        super().__init__(FILES)
+        super().__init__(FILES, base=BASE)
         self.trees: dict[str, dict[str, str]] = {}
 
     async def fix(self) -> tuple[str, str]:
@@ -86,7 +87,7 @@ async def test_a_stored_end_is_the_same_end_and_costs_nothing(answer: Reply) -> 
 
 async def test_an_interrupted_call_gets_its_result() -> None:
     stored = Turn("reply", CONVERSATION[0].content, "tool_use", cost=COST)
-    scene = Scene([reply(), reply(submit())], turns=(stored,), tools=FakeTools(FILES))
+    scene = Scene([reply(), reply(submit())], turns=(stored,), tools=FakeTools(FILES, base=BASE))
     assert isinstance(await scene.play(), Finished)
     assert [found["tool_use_id"] for found in content(scene.journal.turns[1])] == ["c1", "c2"]
 
@@ -115,7 +116,7 @@ def _unique(blocks: list[Json]) -> list[Json]:
 @given(st.lists(REPLIES, max_size=6))
 @settings(max_examples=60, deadline=None)
 async def test_whatever_the_model_does_every_call_is_answered_before_the_next(replies: list[Reply]) -> None:
-    scene = Scene([*replies, reply(submit()), *[reply(submit())] * 8], tools=FakeTools(FILES))
+    scene = Scene([*replies, reply(submit()), *[reply(submit())] * 8], tools=FakeTools(FILES, base=BASE))
     await scene.play()
     for turn, following in zip(scene.journal.turns, scene.journal.turns[1:], strict=False):
         asked = [found["id"] for found in turn.content if found["type"] == "tool_use"]

@@ -11,11 +11,19 @@ from agents.ports import FileText, SearchHit, TestReport, ToolError, Tools
 
 
 class FakeTools:
-    """Files by path. `report` is what the next test run prints; `calls` lists the verbs that were used, in order."""
+    """Files by path. `base` is the base commit, by default the same files; `report` is what a test run prints.
 
-    def __init__(self, files: Mapping[str, str] | None = None, report: TestReport | None = None) -> None:
+    `calls` lists the verbs that were used, in order.
+    """
+
+    def __init__(
+        self,
+        files: Mapping[str, str] | None = None,
+        report: TestReport | None = None,
+        base: Mapping[str, str] | None = None,
+    ) -> None:
         self.files: dict[str, str] = dict(files or {})
-        self.base: dict[str, str] = dict(self.files)
+        self.base: dict[str, str] = dict(self.files if base is None else base)
         self.report = report or TestReport("passed", ("pytest", "-q"), 0, "exit", "1 passed", 0.1, 1, 0, 0)
         self.calls: list[str] = []
 
