@@ -98,10 +98,9 @@ class Files:
         parts = self._parts(path)
         self._refuse_special(path, parts)
         with self._directory(parts[:-1], path) as parent:
-            handle = _opened(parts[-1], os.O_RDONLY | _FILE, parent, path)
+            handle = _opened_file(parts[-1], os.O_RDONLY, parent, path)
         with os.fdopen(handle, "rb") as file:
             found = os.fstat(file.fileno())
-            _require_file(found, path)
             if found.st_size > MAX_TEXT_BYTES:
                 raise ToolError(
                     f"{path} has {found.st_size:,} bytes, too many to read at once; use search to look in it"
@@ -114,13 +113,7 @@ class Files:
             os.fchmod(handle, 0o644)
             return handle
         except FileExistsError:
-            handle = _opened(name, os.O_WRONLY | _FILE, parent, path)
-        try:
-            _require_file(os.fstat(handle), path)
-        except ToolError:
-            os.close(handle)
-            raise
-        return handle
+            return _opened_file(name, os.O_WRONLY, parent, path)
 
     @contextlib.contextmanager
     def _directory(self, parts: tuple[str, ...], path: str, create: bool = False) -> Iterator[int]:
@@ -180,11 +173,15 @@ def _opened(name: str, flags: int, parent: int, path: str) -> int:
         raise
 
 
-def _require_file(found: os.stat_result, path: str) -> None:
-    if stat.S_ISDIR(found.st_mode):
-        raise ToolError(f"{path} is a directory; use list_files to see what is in it")
-    if not stat.S_ISREG(found.st_mode):
-        raise ToolError(f"{path} is not an ordinary file")
+def _opened_file(name: str, flags: int, parent: int, path: str) -> int:
+    handle = _opened(name, flags | _FILE, parent, path)
+    mode = os.fstat(handle).st_mode
+    if stat.S_ISREG(mode):
+        return handle
+    os.close(handle)
+    if stat.S_ISDIR(mode):
+        raise ToolError(f"{path} is a directory; list it to see what is in it")
+    raise ToolError(f"{path} is not an ordinary file")
 
 
 def _no_such(path: str) -> ToolError:

@@ -24,7 +24,7 @@ _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 _PYTEST_SUMMARY = re.compile(r"^[= ]*((?:\d+ [a-z]+(?:, )?)+) in [\d.]+s", re.MULTILINE)
 _JEST_SUMMARY = re.compile(r"^Tests: +(.+total)", re.MULTILINE)
-_PAIR = re.compile(r"(\d{1,7}) (passed|failed|skipped|errors?|xfailed|xpassed|todo)")
+_PAIR = re.compile(r"(?<!\d)(\d{1,7}) (passed|failed|skipped|errors?|xfailed|xpassed|todo)")
 _UNITTEST_RAN = re.compile(r"^Ran (\d{1,7}) tests? in ", re.MULTILINE)
 _UNITTEST_END = re.compile(r"^(?:OK|FAILED|NO TESTS RAN)(?: \(([^)\n]*)\))?\s*$", re.MULTILINE)
 _NODE = re.compile(r"^(?:#|ℹ) (pass|fail|skipped) (\d{1,7})\s*$", re.MULTILINE)
@@ -62,7 +62,7 @@ async def run(
 def narrowed(command: TestCommand, selection: tuple[str, ...]) -> tuple[str, ...]:
     """The command's words for a part of the tests. Raises `ToolError`."""
     for part in selection:
-        if not part or part.startswith("-") or len(part) > _SELECTION_CHARACTERS or _UNPRINTABLE.search(part):
+        if not part or part.startswith("-") or len(part) > _SELECTION_CHARACTERS or not part.isprintable():
             raise ToolError(f"{part[:100]!r} does not select tests: give paths or test names, no options")
         if part.startswith("/") or ".." in part.split("/"):
             raise ToolError(f"{part[:100]!r} leads out of the repository: give paths relative to its root")

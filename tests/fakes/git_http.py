@@ -50,6 +50,7 @@ class GitServer:
     delay_s: float = 0.0
     url: str = ""
     seen: list[tuple[str, str]] = field(default_factory=list)
+    blobs: dict[tuple[Path, bytes], str] = field(default_factory=dict)
 
     def repository(self, full_name: str, items: Mapping[str, Item | bytes | str]) -> str:
         """Make (or add a commit to) a repository; returns the commit's SHA."""
@@ -79,7 +80,9 @@ class GitServer:
     def blob(self, git_dir: Path, content: bytes | str) -> str:
         """Store a blob."""
         raw = content.encode() if isinstance(content, str) else content
-        return self.git(git_dir, "hash-object", "-w", "--stdin", stdin=raw)
+        if (git_dir, raw) not in self.blobs:
+            self.blobs[git_dir, raw] = self.git(git_dir, "hash-object", "-w", "--stdin", stdin=raw)
+        return self.blobs[git_dir, raw]
 
     def _tree(self, git_dir: Path, items: Mapping[str, Item]) -> str:
         rows = []
