@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import IO
 
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from infra.local_github.api import Call
 from infra.local_github.auth import Actor, Needs, check_repo, identify
@@ -94,13 +94,20 @@ class GitHttp:
             for push in _commands(body):
                 await self._check(call, push)
             before = await call.git.refs(call.repo.id)
-            await _backend(request, body, send)
+            held: list[Message] = []
+
+            async def hold(message: Message) -> None:
+                held.append(message)
+
+            await _backend(request, body, hold)
             after = await call.git.refs(call.repo.id)
             for name in sorted(before.keys() | after.keys()):
                 old, new = before.get(name, ZERO), after.get(name, ZERO)
                 if old != new:
                     await moved(call, name, old, new)
             self.world.commit()
+        for message in held:  # git is told only when everything that its push sets off is done
+            await send(message)
 
     async def _check(self, call: Call, push: Push) -> None:
         if push.ref.startswith("refs/pull/") or not valid_ref(push.ref):

@@ -18,6 +18,8 @@ _CONFIG = {
     "core.hooksPath": "/dev/null",
     "core.fsmonitor": "false",
     "core.attributesFile": "/dev/null",
+    "core.protectHFS": "true",
+    "core.protectNTFS": "true",
     "core.logAllRefUpdates": "false",
     "gc.auto": "0",
     "maintenance.auto": "false",

@@ -187,9 +187,8 @@ async def _entry(call: Call, item: object) -> tuple[str, str, str | None]:
     path, mode, sha = item["path"], item.get("mode", "100644"), item.get("sha")
     if mode not in MODES:
         raise unprocessable("Must supply a valid tree.mode")
-    if path.startswith("/") or path.endswith("/") or any(p in ("", ".", "..") for p in path.split("/")):
-        raise unprocessable("tree.path contains a malformed path component")
-    if "\0" in path or ".git" in path.lower().split("/"):
+    parts = path.lower().split("/")
+    if "\0" in path or any(part in ("", ".", "..", ".git", "git~1") for part in parts):
         raise unprocessable("tree.path contains a malformed path component")
     if isinstance(item.get("content"), str) and sha is None:
         return path, mode, await write_blob(call.git, call.repo.id, item["content"].encode("utf-8", "surrogatepass"))
