@@ -29,6 +29,7 @@ class Order:
     given: CommandGiven
     run: RunFacts | None
     standing: Standing
+    help: str
 
     @property
     def open_run(self) -> RunFacts | None:
@@ -52,7 +53,7 @@ class Entitled:
     action: Action
 
 
-async def command_given(context: Context, event: Event, commands: Mapping[str, Entitled]) -> None:
+async def command_given(context: Context, event: Event, commands: Mapping[str, Entitled], table: str) -> None:
     """Check who gave the command, do it, and answer: a thumb when it was done, one comment when it was not."""
     given = CommandGiven.model_validate(event.data)
     if given.sender.id != given.author.id or given.author.type != "User":
@@ -74,7 +75,7 @@ async def command_given(context: Context, event: Event, commands: Mapping[str, E
             await reply_once(context, given.repo, given.number, event.id, refusal)
         return
     await _react(context, given, "eyes")
-    order = Order(context, event, given, await _run_of(context, given), standing)
+    order = Order(context, event, given, await _run_of(context, given), standing, table)
     reply = await command.action(order)
     log.info("command_done", verb=given.verb, by=given.author.login, refused=reply is not None)
     if reply is not None:

@@ -1,19 +1,27 @@
-"""The commands people give in comments; `COMMANDS` is the list, written out once."""
+"""The commands people give in comments, each a record and a function; `MODULES` is the list, written out once."""
 
 from __future__ import annotations
 
-from handlers.commands import budget, help, merge, start, status, steer, stop
-from handlers.commands.record import WHO_IN_WORDS, Command
+from collections.abc import Mapping
+from typing import Protocol
 
-COMMANDS: tuple[Command, ...] = (
-    start.COMMAND,
-    status.COMMAND,
-    steer.COMMAND,
-    stop.COMMAND,
-    budget.COMMAND,
-    merge.COMMAND,
-    help.COMMAND,
-)
+from handlers.commands import budget, help, merge, retry, start, status, steer, stop
+from handlers.commands.record import WHO_IN_WORDS, Command
+from handlers.messages.replies import Reply
+from handlers.orders import Entitled, Order
+
+
+class Module(Protocol):
+    """What a file of this folder holds."""
+
+    COMMAND: Command
+
+    async def run(self, order: Order, /) -> Reply | None: ...
+
+
+MODULES: tuple[Module, ...] = (start, status, steer, stop, retry, budget, merge, help)
+COMMANDS: tuple[Command, ...] = tuple(module.COMMAND for module in MODULES)
+ENTITLED: Mapping[str, Entitled] = {module.COMMAND.verb: Entitled(module.COMMAND.who, module.run) for module in MODULES}
 
 
 def table() -> str:
@@ -22,4 +30,4 @@ def table() -> str:
     return "\n".join(["| command | what it does | who |", "|---|---|---|", *rows])
 
 
-__all__ = ["COMMANDS", "Command", "table"]
+__all__ = ["COMMANDS", "ENTITLED", "Command", "table"]

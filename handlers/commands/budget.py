@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, InvalidOperation
+
 from handlers.commands.record import Command
+from handlers.events import Event
+from handlers.messages.replies import Failed, NothingOpen, Reply, Usage
+from handlers.orders import Order
+from handlers.ports import Word
+from handlers.pulls import say
 
 COMMAND = Command(
     verb="budget",
@@ -14,3 +21,34 @@ COMMAND = Command(
         "/budget +2.50",
     ),
 )
+
+
+async def run(order: Order) -> Reply | None:
+    """Raise the run's limit, as far as the operator's ceiling; a run that is paused for money goes on."""
+    run = order.open_run
+    if run is None:
+        return NothingOpen("budget")
+    amount = micro_dollars(order.given.arguments)
+    if amount is None:
+        return Usage(COMMAND.usage, COMMAND.examples[0], "That is no amount of dollars.")
+    ceiling = order.context.options.ceiling
+    if run.budget + amount > ceiling:
+        limit = f"whoever hosts me lets one run have at most ${ceiling / 1_000_000:,.2f}"
+        return Failed(
+            "raise the limit that far", f"It would come to ${(run.budget + amount) / 1_000_000:,.2f}, and {limit}."
+        )
+    cause = order.event.id
+    resumed = Event(id=f"{cause}:resumed", name="run_resumed", run=run.id, cause=cause, data={"budget": amount})
+    await say(order.context, run.id, Word(cause, events=(resumed,), budget=amount))
+    return None
+
+
+def micro_dollars(text: str) -> int | None:
+    """`+5`, `2.50` or `$3` as micro-dollars; None for anything else, for nothing, and for less than a cent."""
+    try:
+        amount = Decimal(text.strip().removeprefix("+").removeprefix("$"))
+    except InvalidOperation:
+        return None
+    if not amount.is_finite() or not Decimal("0.01") <= amount <= 1_000:
+        return None
+    return int(amount * 1_000_000)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from handlers.commands.record import Command
+from handlers.messages.replies import Help, Reply
+from handlers.orders import Order
 
 COMMAND = Command(
     verb="help",
@@ -14,3 +16,8 @@ COMMAND = Command(
         "/seconder help",
     ),
 )
+
+
+async def run(order: Order) -> Reply | None:
+    """The table of all commands."""
+    return Help(order.help)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from handlers.commands.record import Command
+from handlers.events import ENDINGS
+from handlers.intake import start_run
+from handlers.messages.replies import AlreadyOpen, Reply
+from handlers.orders import Order
 
 COMMAND = Command(
     verb="start",
@@ -14,3 +18,13 @@ COMMAND = Command(
         "/seconder start",
     ),
 )
+
+
+async def run(order: Order) -> Reply | None:
+    """Start a run on the issue (also from its pull request), asked for by whoever gave the command."""
+    if order.run is not None and order.run.status not in ENDINGS:
+        return AlreadyOpen()
+    given = order.given
+    number = order.run.issue if order.run is not None else given.number
+    await start_run(order.context, given.repo, number, given.author, order.event.id)
+    return None

@@ -47,6 +47,13 @@ class NothingOpen(Reply):
 
 
 @dataclass(frozen=True)
+class NothingStuck(Reply):
+    """`/retry` while no step has failed."""
+
+    TEMPLATE = "reply_nothing_stuck.md.j2"
+
+
+@dataclass(frozen=True)
 class AlreadyOpen(Reply):
     """`/start` while a run is open."""
 
@@ -189,6 +196,7 @@ REPLIES: tuple[type[Reply], ...] = (
     Help,
     NotAllowed,
     NothingOpen,
+    NothingStuck,
     AlreadyOpen,
     HeadMoved,
     NotYet,

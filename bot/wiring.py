@@ -1,0 +1,299 @@
+"""The composition root: settings become adapters, adapters become the context. The only module that imports `infra`.
+
+What the web process needs is imported at once; the heavy clients (githubkit, anthropic) only where a worker is built.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import socket
+import sys
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import redis.exceptions
+import yaml
+from fastapi import FastAPI
+
+from bot.settings import Settings
+from handlers.analysis import check
+from handlers.context import Context, GitHub, Options, States, Store
+from handlers.events import RepoRef
+from handlers.github.translation import AppIdentity
+from handlers.workflow import Workflow, load
+from infra.store import embedded
+from infra.store.blobs import RedisBlobs
+from infra.store.bus import RedisBus
+from infra.store.connection import Address, Scripts, connect
+from infra.store.runs import RedisRunLog
+
+if TYPE_CHECKING:
+    from arq.connections import ArqRedis
+
+    from bot.worker import Engine
+    from handlers.ports import Workspaces
+    from infra.github.connect import GitHubAdapters
+    from infra.llm.scripted import ScriptedModel
+    from infra.local_github import AppSpec, LocalGitHub
+
+STORE_ERRORS: tuple[type[Exception], ...] = (redis.exceptions.RedisError, OSError)
+WORKFLOWS = ("feature",)
+JOBS_AT_ONCE = 10
+
+
+@dataclass(frozen=True)
+class Hub:
+    """The store as both processes see it."""
+
+    address: Address
+    scripts: Scripts
+    blobs: RedisBlobs
+    bus: RedisBus
+    runs: RedisRunLog
+
+    async def ping(self) -> bool:
+        """Whether the store answers."""
+        return bool(await self.scripts.command("PING"))
+
+
+def address_of(settings: Settings) -> Address:
+    """Where the store is. Raises ValueError when none is set."""
+    if settings.redis_url is None:
+        raise ValueError("REDIS_URL is missing")
+    return Address(url=settings.redis_url.get_secret_value())
+
+
+def start_embedded(data_dir: Path) -> embedded.EmbeddedServer:
+    """Start, or adopt, the embedded store of a data directory."""
+    return embedded.start(data_dir / "store")
+
+
+def url_of(address: Address) -> str:
+    """An address as one text, for a child process's REDIS_URL."""
+    return address.url if address.url is not None else f"unix://:{address.password}@{address.socket}"
+
+
+@asynccontextmanager
+async def open_hub(address: Address) -> AsyncIterator[Hub]:
+    """Connect to the store; nothing is sent before the first call."""
+    client = connect(address)
+    scripts = Scripts(client)
+    blobs = RedisBlobs(scripts)
+    try:
+        yield Hub(address, scripts, blobs, RedisBus(scripts), RedisRunLog(scripts, blobs))
+    finally:
+        await client.aclose()
+
+
+def web_app(hub: Hub, identity: AppIdentity, secrets: tuple[str, ...]) -> FastAPI:
+    """The web process's application. Raises ValueError without a webhook secret."""
+    from bot.app import WebDeps, create_app
+    from bot.web.metrics import Counters
+    from bot.webhook import Webhook
+
+    counters = Counters()
+    webhook = Webhook(hub.bus, identity, secrets, unavailable=STORE_ERRORS, count=counters.delivery)
+    deps = WebDeps(webhook, hub.ping, hub.runs, hub.runs, counters=counters, unavailable=STORE_ERRORS)
+    return create_app(deps)
+
+
+def workflows() -> Mapping[str, Workflow]:
+    """The shipped workflows, analysed. Raises `WorkflowError`."""
+    from agents.roles import ROLES
+    from gates import GATES
+    from handlers.steps import words
+
+    shipped = {}
+    for name in WORKFLOWS:
+        text = (files("handlers") / "workflows" / f"{name}.yml").read_text()
+        workflow = load(text, f"{name}.yml")
+        check(workflow, [role.name for role in ROLES], words("action"), [gate.name for gate in GATES])
+        shipped[name] = workflow
+    return shipped
+
+
+class SystemClock:
+    """`handlers.ports.Clock` of this machine."""
+
+    def now_ms(self) -> int:
+        """Milliseconds UTC."""
+        return int(time.time() * 1000)
+
+    def monotonic(self) -> float:
+        """Seconds that never go back."""
+        return time.monotonic()
+
+
+def options_of(settings: Settings) -> Options:
+    """What the core acts on, from the settings."""
+    loopback = urlsplit(settings.github_api_url).hostname in {"127.0.0.1", "localhost", "::1"}
+    return Options(
+        tiers={
+            "fast": settings.model_fast,
+            "standard": settings.model_standard,
+            "strong": settings.model_strong,
+        },
+        budget=settings.budget,
+        ceiling=max(25_000_000, settings.budget),
+        deadline_s=settings.deadline_minutes * 60,
+        requester_may_approve=settings.requester_may_approve,
+        required_approvals=settings.required_approvals,
+        settle_ms=int(settings.settle_s * 1000),
+        status_gap_ms=250 if loopback else 2_000,
+        short_commands=settings.short_commands,
+        public_url=settings.public_url,
+    )
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """Everything of a worker: what it works with, and how its engine is run."""
+
+    context: Context
+    engine: Engine
+    github: GitHubAdapters
+
+
+@asynccontextmanager
+async def open_workshop(settings: Settings, hub: Hub, own_sample: bool = False) -> AsyncIterator[Workshop]:
+    """Build a worker's adapters and close them again. `own_sample`: the code under test is our own demo's, which may
+    run as a plain process where the sandbox cannot work."""
+    from infra.jobs.connection import connect as connect_jobs
+    from infra.jobs.engine import ArqWake
+    from infra.llm.messages import DEFAULT_URL, MessagesModel
+    from infra.llm.prices import ListPrices
+    from infra.store.renewer import Renewer
+    from infra.store.tasks import RedisEffects, RedisTasks, RedisTurns
+
+    github = _github(settings)
+    key = settings.anthropic_api_key
+    model = MessagesModel(
+        api_key=key.get_secret_value() if key is not None else "", base_url=settings.anthropic_base_url or DEFAULT_URL
+    )
+    renewer = Renewer(hub.address, settings.lease_s)
+    jobs = connect_jobs(hub.address.url, hub.address.socket, hub.address.password)
+    try:
+        context = Context(
+            github=GitHub(github.issues, github.pulls, github.reviews, github.checks, github.repository, github.people),
+            store=Store(
+                runs=hub.runs,
+                tasks=RedisTasks(hub.scripts, hub.blobs, renewer),
+                turns=RedisTurns(hub.scripts, hub.blobs),
+                effects=RedisEffects(hub.scripts),
+                blobs=hub.blobs,
+            ),
+            workspaces=await _workspaces(settings, github, own_sample),
+            model=model,
+            prices=ListPrices(aliases={"scripted": settings.model_standard}),
+            wake=ArqWake(jobs),
+            clock=SystemClock(),
+            options=options_of(settings),
+            workflows=workflows(),
+            states=States(),
+        )
+        yield Workshop(context, _engine(context, jobs, hub, settings.lease_s), github)
+    finally:
+        renewer.close()
+        await jobs.aclose()
+        await model.aclose()
+        await github.client.close()
+
+
+def _github(settings: Settings) -> GitHubAdapters:
+    from infra.github.connect import connect as connect_github
+    from infra.github.options import Options as GitHubOptions
+    from infra.github.tokens import AppKey
+
+    key = settings.github_app_private_key
+    if settings.github_app_id is None or key is None:
+        raise ValueError("GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY are needed to talk to GitHub")
+    return connect_github(
+        AppKey(app_id=settings.github_app_id, private_key=key.get_secret_value()),
+        GitHubOptions(api_url=settings.github_api_url, user_agent="seconder"),
+    )
+
+
+async def _workspaces(settings: Settings, github: GitHubAdapters, own_sample: bool) -> Workspaces:
+    from infra.git.names import remote_for
+    from infra.git.repositories import Repositories
+    from infra.sandbox.bubblewrap import Sandbox
+    from infra.sandbox.plain import PlainProcess
+    from infra.sandbox.spec import python_toolchain
+    from infra.workspace.local import LocalWorkspaces, WorkspaceSettings
+
+    async def token(repo: RepoRef) -> str:
+        return await github.client.token(repo)
+
+    data = settings.data_dir.resolve()
+    data.mkdir(parents=True, exist_ok=True)
+    repositories = Repositories(data / "git", remote_for(settings.github_api_url), token)
+    command = tuple(shlex.split(settings.test_command)) if settings.test_command else None
+    toolchain = python_toolchain(settings.toolchain, Path(sys.base_prefix)) if settings.toolchain else None
+    plain = PlainProcess() if own_sample else None
+    spaces = LocalWorkspaces(WorkspaceSettings(data, command), repositories, Sandbox(toolchain), plain)
+    await spaces.sweep()
+    return spaces
+
+
+def _engine(context: Context, jobs: ArqRedis, hub: Hub, lease_s: float) -> Engine:
+    from bot.worker import Engine
+    from handlers.advance import Advancer
+    from handlers.steps import steps
+    from infra.jobs.engine import run
+
+    advancer = Advancer(context, steps(), worker_name())
+    return Engine(lambda: run(jobs, advancer.advance, JOBS_AT_ONCE, lease_s), hub.bus.trim, STORE_ERRORS)
+
+
+def worker_name() -> str:
+    """This worker's name among others: the machine and the process."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def local_github(data_dir: Path, port: int = 0) -> AbstractAsyncContextManager[LocalGitHub]:
+    """The local GitHub on a data directory."""
+    from infra.local_github import LocalGitHub
+
+    return LocalGitHub.start(data_dir, port=port)
+
+
+def app_spec(webhook_url: str, secret: str) -> AppSpec:
+    """Seconder as an App of the local GitHub, with the permissions and events of `app.yml`."""
+    from infra.local_github import AppSpec
+
+    manifest = yaml.safe_load(manifest_path().read_text())
+    return AppSpec(
+        slug="seconder",
+        permissions=manifest["default_permissions"],
+        events=manifest["default_events"],
+        webhook_url=webhook_url,
+        webhook_secret=secret,
+        private_key_pem="",
+    )
+
+
+def manifest_path() -> Path:
+    """The App's manifest: beside the five folders in a checkout, inside `bot` in an installed package."""
+    packaged = Path(__file__).with_name("app.yml")
+    return packaged if packaged.exists() else Path(__file__).parent.parent / "app.yml"
+
+
+def scripted_model(script: Path) -> AbstractAsyncContextManager[ScriptedModel]:
+    """The scripted model on a free port of this machine."""
+    from infra.llm.scripted import ScriptedModel
+
+    return ScriptedModel.serve(script)
+
+
+async def sandbox_problem() -> str | None:
+    """Why code under test cannot be kept apart on this machine, and the fix; None when it can."""
+    from infra.sandbox.bubblewrap import Sandbox
+
+    return await Sandbox().unavailable()

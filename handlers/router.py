@@ -1,0 +1,78 @@
+"""Which function handles which event of the bus: the list, written out once. Everything else passes by."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+
+import structlog
+from pydantic import ValidationError
+
+from handlers import intake, pulls
+from handlers.commands import ENTITLED, table
+from handlers.context import Context
+from handlers.events import (
+    CommandGiven,
+    CommentAdded,
+    Event,
+    GateButtonPressed,
+    IssueClosed,
+    IssueCreated,
+    IssueLabeled,
+    IssueUnlabeled,
+    PrClosed,
+    PrEdited,
+    PrMerged,
+    PrSynchronized,
+    ReviewDismissed,
+    ReviewSubmitted,
+)
+from handlers.orders import command_given
+from handlers.ports import GitHubError, Later, Unknown
+
+log = structlog.get_logger("seconder.router")
+
+GROUP = "router"
+Handler = Callable[[Context, Event], Awaitable[None]]
+
+
+async def _command(context: Context, event: Event) -> None:
+    await command_given(context, event, ENTITLED, table())
+
+
+async def _labeled(context: Context, event: Event) -> None:
+    await pulls.hold_changed(context, event)
+    await intake.issue_labeled(context, event)
+
+
+HANDLERS: Mapping[str, Handler] = {
+    IssueCreated.NAME: intake.issue_created,
+    IssueLabeled.NAME: _labeled,
+    IssueUnlabeled.NAME: pulls.hold_changed,
+    IssueClosed.NAME: pulls.issue_closed,
+    CommentAdded.NAME: pulls.comment,
+    CommandGiven.NAME: _command,
+    ReviewSubmitted.NAME: pulls.review,
+    ReviewDismissed.NAME: pulls.review,
+    PrSynchronized.NAME: pulls.pull_changed,
+    PrEdited.NAME: pulls.pull_changed,
+    PrMerged.NAME: pulls.pull_changed,
+    PrClosed.NAME: pulls.pull_closed,
+    GateButtonPressed.NAME: pulls.button,
+}
+
+
+class Poison(Exception):
+    """The event can never be handled: it is put aside, and the text says why."""
+
+
+async def route(context: Context, event: Event) -> None:
+    """Handle one event. Raises `Poison` for one that cannot be handled, `Later` and `Unknown` for another try."""
+    handler = HANDLERS.get(event.name)
+    if handler is None:
+        return
+    try:
+        await handler(context, event)
+    except (Later, Unknown):
+        raise
+    except (GitHubError, ValidationError) as error:
+        raise Poison(f"{event.name}: {error}") from error
