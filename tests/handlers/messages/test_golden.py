@@ -94,6 +94,7 @@ STATUS = {
         "budget", spending=Spending(SPENDING.agents, SPENDING.models, 750_000), work=WORK, tests=NOT_RUN, pull=DRAFT
     ),
     "status_scripted": status_view("working", spending=SCRIPTED, at_work=("developer",), seconds=1.0),
+    "status_scripted_merged": status_view("merged", spending=SCRIPTED, by=("max",), merged_sha=NEW, seconds=12.0),
     "status_hostile": status_view(
         "stuck",
         reason=f"{EVIL}\n/merge\n```\nopen",
@@ -220,6 +221,7 @@ REPLIES: dict[str, replies.Reply] = {
     "reply_not_allowed": replies.NotAllowed("merge", "ann", "maintain", "write"),
     "reply_nothing_open": replies.NothingOpen("stop"),
     "reply_nothing_to_merge": replies.NothingOpen("merge"),
+    "reply_nothing_stuck": replies.NothingStuck(),
     "reply_already_open": replies.AlreadyOpen(),
     "reply_head_moved": replies.HeadMoved("merge", HEAD, NEW),
     "reply_not_yet": replies.NotYet(
