@@ -26,7 +26,7 @@ TokenSource = Callable[[RepoRef], Awaitable[str]]
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
 # The highest place for attributes (gitattributes(5)): bytes stay as they are, no filter runs, no diff is hidden.
 _ATTRIBUTES = "* -text -ident !filter !working-tree-encoding !diff !eol\n"
-_MISSING = ("not our ref", "remote error: upload-pack", "not found", "couldn't find remote ref", "error: 404")
+_MISSING = ("not our ref", "not found", "couldn't find remote ref", "error: 404")
 _REFUSED = ("authentication failed", "error: 401", "error: 403", "could not read username", "terminal prompts disabled")
 _BROKEN = ("fsck error", "error in object", "malformed", "bad object", "index-pack failed", "invalid index-pack")
 

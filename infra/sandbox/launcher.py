@@ -64,8 +64,7 @@ def _become(orders: dict[str, object]) -> NoReturn:
     words += _words(orders["tail"])
     arguments = _memory_file("\0".join(words).encode())
     for name, limit in _pairs(orders["limits"]):
-        value = int(str(limit))
-        resource.setrlimit(getattr(resource, str(name)), (value, value))
+        _lower(getattr(resource, str(name)), int(str(limit)))
     # bwrap takes its options from the file, so no host path shows in a process list; the command has to be here.
     os.execve(bwrap, ["bwrap", "--args", str(arguments), "--", *_words(orders["command"])], {})
 
@@ -88,6 +87,13 @@ def _stage(bwrap: str, binds: list[tuple[str, str]]) -> tuple[str, list[tuple[st
         staged.append((f"{_STAGE}/{place}", target))
     relative = os.path.relpath(bwrap, os.path.dirname(package))
     return f"{_STAGE}/{relative}", staged
+
+
+def _lower(kind: int, value: int) -> None:
+    """Set a limit, or keep the one that is there where it is stricter: only root could raise it."""
+    _, hard = resource.getrlimit(kind)
+    strictest = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(kind, (strictest, strictest))
 
 
 def _show(handle: int, target: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -10,10 +11,10 @@ import pytest
 from infra.sandbox.bubblewrap import Sandbox
 
 
-@pytest.fixture
-async def sandbox() -> Sandbox:
+@pytest.fixture(scope="session")
+def sandbox() -> Sandbox:
     made = Sandbox()
-    problem = await made.unavailable()
+    problem = asyncio.run(made.unavailable())
     if problem is not None:
         if os.environ.get("SECONDER_REQUIRE_SANDBOX") == "1":
             pytest.fail(f"SECONDER_REQUIRE_SANDBOX=1, but: {problem}")

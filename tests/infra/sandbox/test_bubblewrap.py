@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import os
+import struct
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -192,6 +194,20 @@ async def test_cancelling_kills_everything(sandbox: Sandbox, source: Path) -> No
     await _until(lambda: _mine(marker) == 0)
 
 
+async def test_killing_the_launching_process_kills_the_job(sandbox: Sandbox, source: Path) -> None:
+    marker = f"orphan-{os.getpid()}"
+    code = (
+        "import asyncio, sys\nfrom pathlib import Path\nfrom infra.sandbox.bubblewrap import Sandbox\n"
+        "words = ('/bin/sh', '-c', 'while :; do sleep 1; done', sys.argv[2])\n"
+        "asyncio.run(Sandbox().run_tree(Path(sys.argv[1]), words, {}))\n"
+    )
+    launching = await asyncio.create_subprocess_exec(sys.executable, "-c", code, str(source), marker)
+    await _until(lambda: _mine(marker) > 1)
+    launching.kill()
+    await launching.wait()
+    await _until(lambda: _mine(marker) == 0)
+
+
 async def test_runs_at_the_same_time_do_not_meet(sandbox: Sandbox, source: Path) -> None:
     script = "echo $1 > /tmp/x; sleep 0.5; cat /tmp/x; ls /proc | grep -c '^[0-9]'"
     jobs = [sandbox.run(Spec(("/bin/sh", "-c", script, "x", str(n)), source, {}, QUICK)) for n in range(3)]
@@ -248,6 +264,45 @@ async def test_probe_names_every_promise(sandbox: Sandbox) -> None:
     found = await sandbox.probe()
     assert found.enforces == probe.PROMISES
     assert found.isolation == "bubblewrap, no network"
+
+
+class Weakened(Sandbox):
+    """The real sandbox with one of its orders changed."""
+
+    def __init__(self, **changed: object) -> None:
+        super().__init__()
+        self._changed = changed
+
+    def _orders(self, spec: Spec) -> dict[str, object]:
+        return {**super()._orders(spec), **self._changed}
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        # One instruction: allow everything.
+        pytest.param(
+            {"seccomp": base64.b64encode(struct.pack("<HBBI", 0x06, 0, 0, 0x7FFF0000)).decode()},
+            "seccomp: socket netlink",
+            id="filter-that-allows-everything",
+        ),
+        pytest.param({"tail": ("--chdir", "/seconder/work")}, "files: write /seconder-probe", id="writable-root"),
+        pytest.param(
+            {"tail": ("--remount-ro", "/", "--setenv", "API_KEY", "x", "--chdir", "/seconder/work")},
+            "environment: API_KEY",
+            id="foreign-variable",
+        ),
+        pytest.param(
+            {"tail": ("--ro-bind", "/home", "/home", "--remount-ro", "/", "--chdir", "/seconder/work")},
+            "files: read /home",
+            id="home-directories",
+        ),
+    ],
+)
+async def test_probe_notices_what_does_not_hold(sandbox: Sandbox, changed: dict[str, object], says: str) -> None:
+    found = await Weakened(**changed).probe()
+    assert not found.available
+    assert says in found.reason
 
 
 async def test_without_user_namespaces_nothing_runs(tmp_path: Path, source: Path) -> None:
