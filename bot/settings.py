@@ -173,6 +173,9 @@ class Settings(BaseSettings):
     toolchain: Annotated[Path, AfterValidator(_folder)] | None = Field(
         None, alias="SECONDER_TOOLCHAIN", description="Folder of an environment that tests see read-only."
     )
+    test_seconds: int = Field(
+        300, alias="SECONDER_TEST_SECONDS", ge=1, le=3600, description="Seconds that one run of the tests may take."
+    )
     requester_may_approve: bool = Field(
         False, alias="SECONDER_REQUESTER_MAY_APPROVE", description="Whether who filed the issue counts for quality."
     )

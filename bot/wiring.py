@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from handlers.ports import Workspaces
     from infra.github.connect import GitHubAdapters
     from infra.llm.scripted import ScriptedModel
-    from infra.local_github import AppSpec, LocalGitHub
+    from infra.local_github import AppSpec
+    from infra.local_github import LocalGitHub as LocalGitHub
 
 STORE_ERRORS: tuple[type[Exception], ...] = (redis.exceptions.RedisError, OSError)
 WORKFLOWS = ("feature",)
@@ -117,6 +118,20 @@ def workflows() -> Mapping[str, Workflow]:
         check(workflow, [role.name for role in ROLES], words("action"), [gate.name for gate in GATES])
         shipped[name] = workflow
     return shipped
+
+
+def check_workflow(name: str) -> Workflow:
+    """A shipped workflow by name, or one from a file, analysed. Raises `WorkflowError` or OSError."""
+    shipped = workflows()
+    if name in shipped:
+        return shipped[name]
+    from agents.roles import ROLES
+    from gates import GATES
+    from handlers.steps import words
+
+    workflow = load(Path(name).read_text(), name)
+    check(workflow, [role.name for role in ROLES], words("action"), [gate.name for gate in GATES])
+    return workflow
 
 
 class SystemClock:
@@ -225,7 +240,7 @@ async def _workspaces(settings: Settings, github: GitHubAdapters, own_sample: bo
     from infra.git.repositories import Repositories
     from infra.sandbox.bubblewrap import Sandbox
     from infra.sandbox.plain import PlainProcess
-    from infra.sandbox.spec import python_toolchain
+    from infra.sandbox.spec import Limits, python_toolchain
     from infra.workspace.local import LocalWorkspaces, WorkspaceSettings
 
     async def token(repo: RepoRef) -> str:
@@ -237,7 +252,8 @@ async def _workspaces(settings: Settings, github: GitHubAdapters, own_sample: bo
     command = tuple(shlex.split(settings.test_command)) if settings.test_command else None
     toolchain = python_toolchain(settings.toolchain, Path(sys.base_prefix)) if settings.toolchain else None
     plain = PlainProcess() if own_sample else None
-    spaces = LocalWorkspaces(WorkspaceSettings(data, command), repositories, Sandbox(toolchain), plain)
+    sandbox = Sandbox(toolchain, Limits(wall_s=settings.test_seconds, cpu_s=settings.test_seconds))
+    spaces = LocalWorkspaces(WorkspaceSettings(data, command), repositories, sandbox, plain)
     await spaces.sweep()
     return spaces
 
