@@ -63,7 +63,7 @@ class _Fault:
 
 
 class FakeWorld:
-    """State, seeding by name, and faults. `writes` lists every verb that changed something, as `issues.comment`."""
+    """State, seeding by name, and faults. `calls` lists every verb that was called, as `issues.comment`."""
 
     def __init__(self, app_id: int = 77, slug: str = "seconder") -> None:
         self.app_id = app_id

@@ -225,3 +225,14 @@ async def test_one_suspended_installation_leaves_others_alone(hub: Hub) -> None:
     with pytest.raises(Refused):
         await hub.ports.issues.get(REPO, 1)
     assert (await hub.ports.issues.get(other, 1)).number == 1
+
+
+async def test_slow_refusals_do_not_mint_for_ever(hub: Hub) -> None:
+    def slow(request: httpx.Request) -> httpx.Response:
+        hub.time.seconds += 11.0
+        return UNKNOWN_TOKEN
+
+    route = hub.router.get("/repos/octo/app/issues/1").mock(side_effect=slow)
+    with pytest.raises(Refused):
+        await hub.ports.issues.get(REPO, 1)
+    assert (route.call_count, hub.mint.call_count) == (2, 2)
