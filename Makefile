@@ -1,0 +1,35 @@
+# Thin on purpose: .ci/bootstrap installs everything into .venv/, and the tools there do the rest.
+.DEFAULT_GOAL := help
+.PHONY: help install demo test lint format bench lock
+
+PACKAGES := bot handlers agents gates infra
+BIN := .venv/bin
+
+help: ## Show these targets.
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
+
+install: ## Install what is needed into .venv/ (every other target does it too).
+	@sh .ci/bootstrap
+
+demo: install ## Watch an issue become a merged pull request; ISSUE=file and REPO=folder take your own.
+	@exec $(BIN)/seconder demo $${REPO:+--repo "$$REPO"} $${ISSUE:+--issue "$$ISSUE"}
+
+test: lint ## Check everything: style, types, imports, tests.
+	@$(BIN)/pytest -n auto -rs
+
+lint: install ## Check style, types and who imports whom.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy $(PACKAGES) tests
+	$(BIN)/lint-imports --no-logo
+
+format: install ## Format the code and fix what can be fixed.
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: install ## Measure, and write build/bench.json.
+	@$(BIN)/python -m pytest --version >/dev/null
+
+lock: ## Resolve requirements.lock anew (needs uv); ARGS=--upgrade takes newer releases.
+	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-header -q \
+	  -o requirements.lock $(ARGS)
