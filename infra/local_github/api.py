@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 from urllib.parse import unquote, urlencode
 
+from pydantic import ValidationError
+
 from infra.local_github.auth import Actor, Needs, check_repo, check_who
 from infra.local_github.errors import ApiError, invalid, not_found, unprocessable
 from infra.local_github.git_store import GitStore
@@ -163,9 +165,9 @@ class Api:
 
     async def perform(self, actor: Actor, request: Request) -> Answer:
         """Do one call as `actor`. Raises ApiError when refused."""
-        method = request.method
-        endpoint, params = self._find(method, request.path)
-        call = Call(self.world, actor, request.path, params, dict(request.query), request.body, request.accept)
+        method, path = request.method, self._by_name(request.path)
+        endpoint, params = self._find(method, path)
+        call = Call(self.world, actor, path, params, dict(request.query), request.body, request.accept)
         check_who(actor, endpoint.needs)
         if method == "GET":
             self._authorise(call, endpoint.needs)
@@ -177,6 +179,9 @@ class Api:
             try:
                 answer = await endpoint.run(call)
                 done = True
+            except ValidationError as wrong:  # a value of a type that no record takes
+                field = ".".join(str(part) for part in wrong.errors()[0]["loc"])
+                raise unprocessable(f"Invalid request.\n\nFor 'properties/{field}': wrong type.") from wrong
             finally:
                 if not done:  # refused or broken: what it had queued did not happen
                     del self.world.outbox[mark:]
@@ -191,6 +196,12 @@ class Api:
         answer = await self.perform(Actor(user=user), Request(method, path, body or {}))
         return answer.body if isinstance(answer.body, dict) else {}
 
+    def _by_name(self, path: str) -> str:
+        """`/repositories/ID/...` as `/repos/OWNER/NAME/...`: every address of a repository also works by id."""
+        found = re.fullmatch(r"/repositories/(\d{1,18})(/.*)?", path)
+        repo = self.world.state.repos.get(int(found[1])) if found else None
+        return f"/repos/{self.world.full_name(repo)}{found[2] or ''}" if found and repo else path
+
     def _find(self, method: str, path: str) -> tuple[Endpoint, dict[str, str]]:
         for endpoint, pattern in self.endpoints:
             if endpoint.method == method and (found := pattern.fullmatch(path)):
@@ -201,8 +212,6 @@ class Api:
         params = call.params
         if "owner" in params and "repo" in params:
             call.found_repo = self.world.repo(f"{params['owner']}/{params['repo']}")
-        elif "repository_id" in params:
-            call.found_repo = self.world.state.repos.get(call.number("repository_id"))
         else:
             return
         check_repo(self.world, call.actor, call.repo, needs)

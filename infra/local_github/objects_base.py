@@ -201,11 +201,12 @@ def repository(world: World, repo: Repo) -> Json:
     full_name = world.full_name(repo)
     open_issues = sum(1 for i in repo.issues.values() if i.state == "open")
     site = f"{world.base_url}/{full_name}"
-    features = ("has_issues", "has_projects", "has_wiki", "has_downloads")
+    features = ("has_projects", "has_wiki", "has_downloads")
     counts = dict.fromkeys(("forks_count", "stargazers_count", "watchers_count", "forks", "watchers", "size"), 0)
     return {
         **minimal_repository(world, repo),
         **dict.fromkeys(features, True),
+        "has_issues": repo.has_issues,
         **counts,
         "git_url": f"git://{site.partition('://')[2]}.git",
         "ssh_url": f"git@localhost:{full_name}.git",

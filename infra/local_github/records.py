@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 Json = dict[str, Any]
 Role = Literal["read", "triage", "write", "maintain", "admin"]
@@ -13,7 +13,13 @@ ROLES: tuple[Role, ...] = ("read", "triage", "write", "maintain", "admin")
 LEVELS = ("read", "write", "admin")
 
 
-class User(BaseModel):
+class Record(BaseModel):
+    """Checked at every assignment, so that what is kept can be written and read again."""
+
+    model_config = ConfigDict(validate_assignment=True)
+
+
+class User(Record):
     """A person, an organisation or an App's bot account."""
 
     id: int
@@ -24,7 +30,7 @@ class User(BaseModel):
     created_at: datetime
 
 
-class Token(BaseModel):
+class Token(Record):
     """A bearer token of a user (`user_id`) or of an installation (`installation_id`, which expires)."""
 
     user_id: int | None = None
@@ -34,7 +40,7 @@ class Token(BaseModel):
     expires_at: datetime | None = None
 
 
-class App(BaseModel):
+class App(Record):
     """A registered GitHub App with its key pair and its webhook."""
 
     id: int
@@ -52,7 +58,7 @@ class App(BaseModel):
     created_at: datetime
 
 
-class Installation(BaseModel):
+class Installation(Record):
     """An App on an account: `repository_ids` are the selected repositories."""
 
     id: int
@@ -65,14 +71,14 @@ class Installation(BaseModel):
     suspended_at: datetime | None = None
 
 
-class Label(BaseModel):
+class Label(Record):
     id: int
     name: str
     color: str = "ededed"
     description: str | None = None
 
 
-class Reaction(BaseModel):
+class Reaction(Record):
     """`subject` is `issue:<number>`, `comment:<id>` or `review_comment:<id>`."""
 
     id: int
@@ -82,7 +88,7 @@ class Reaction(BaseModel):
     created_at: datetime
 
 
-class Comment(BaseModel):
+class Comment(Record):
     id: int
     issue: int
     user_id: int
@@ -92,7 +98,7 @@ class Comment(BaseModel):
     updated_at: datetime
 
 
-class Issue(BaseModel):
+class Issue(Record):
     """An issue, and the issue half of a pull request (same number)."""
 
     id: int
@@ -111,7 +117,7 @@ class Issue(BaseModel):
     updated_at: datetime
 
 
-class Pull(BaseModel):
+class Pull(Record):
     """The pull half of a pull request; title, body, labels and state live in its issue."""
 
     id: int
@@ -128,7 +134,7 @@ class Pull(BaseModel):
     merge_base: str
 
 
-class Review(BaseModel):
+class Review(Record):
     id: int
     pull: int
     user_id: int
@@ -139,7 +145,7 @@ class Review(BaseModel):
     dismissal: str | None = None
 
 
-class ReviewComment(BaseModel):
+class ReviewComment(Record):
     id: int
     pull: int
     review_id: int | None
@@ -157,7 +163,7 @@ class ReviewComment(BaseModel):
     updated_at: datetime
 
 
-class CheckSuite(BaseModel):
+class CheckSuite(Record):
     id: int
     app_id: int
     head_sha: str
@@ -168,7 +174,7 @@ class CheckSuite(BaseModel):
     updated_at: datetime
 
 
-class CheckRun(BaseModel):
+class CheckRun(Record):
     id: int
     app_id: int
     suite_id: int
@@ -187,7 +193,7 @@ class CheckRun(BaseModel):
     actions: list[Json] = Field(default_factory=list)
 
 
-class Status(BaseModel):
+class Status(Record):
     id: int
     sha: str
     state: str
@@ -198,7 +204,7 @@ class Status(BaseModel):
     created_at: datetime
 
 
-class Protection(BaseModel):
+class Protection(Record):
     """Branch protection: `checks` are the required checks as (name, app id or None for any source)."""
 
     checks: list[tuple[str, int | None]] = Field(default_factory=list)
@@ -209,7 +215,7 @@ class Protection(BaseModel):
     enforce_admins: bool = True
 
 
-class Repo(BaseModel):
+class Repo(Record):
     """One repository; its git objects live beside the state file."""
 
     id: int
@@ -218,6 +224,7 @@ class Repo(BaseModel):
     description: str | None = None
     private: bool = True
     default_branch: str = "main"
+    has_issues: bool = True
     created_at: datetime
     pushed_at: datetime
     collaborators: dict[int, Role] = Field(default_factory=dict)
@@ -235,7 +242,7 @@ class Repo(BaseModel):
     reactions: list[Reaction] = Field(default_factory=list)
 
 
-class Delivery(BaseModel):
+class Delivery(Record):
     """One attempt to deliver one webhook; several attempts share a `guid`."""
 
     id: int
@@ -256,7 +263,7 @@ class Delivery(BaseModel):
     response_body: str = ""
 
 
-class State(BaseModel):
+class State(Record):
     """Everything but git objects and deliveries."""
 
     next_id: int = 1001

@@ -73,6 +73,9 @@ def _chosen_repositories(call: Call, made: Installation) -> list[int] | None:
     ids, names = call.body.get("repository_ids"), call.body.get("repositories")
     if ids is None and names is None:
         return None
+    lists = isinstance(ids, list | None) and isinstance(names, list | None)
+    if not lists or not all(isinstance(r, int) for r in ids or []):
+        raise unprocessable("repository_ids and repositories must be lists, of numbers and of names")
     reach = {r: call.world.state.repos[r].name.lower() for r in made.repository_ids}
     chosen = [r for r in ids or [] if r in reach]
     named = [r for name in names or [] for r, known in reach.items() if known == str(name).lower()]

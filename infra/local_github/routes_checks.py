@@ -8,8 +8,10 @@ from infra.local_github import objects_check
 from infra.local_github.api import TEXT_LIMIT, Answer, Call, Endpoint
 from infra.local_github.auth import Needs
 from infra.local_github.errors import ApiError, invalid, not_found, unprocessable
+from infra.local_github.git_objects import read_commit
 from infra.local_github.git_store import SHA
 from infra.local_github.objects_base import user_by_id
+from infra.local_github.objects_git import commit, push_commit
 from infra.local_github.records import CheckRun, CheckSuite, Json, Status
 from infra.local_github.routes_repos import resolve
 
@@ -52,7 +54,7 @@ async def create_check(call: Call) -> Answer:
     _event(call, run, "created")
     if run.status == "completed":
         _event(call, run, "completed")
-    _settle(call, suite)
+    await _settle(call, suite)
     return Answer(201, objects_check.check_run(call.world, call.repo, run))
 
 
@@ -129,7 +131,9 @@ def _take_output(run: CheckRun, output: object) -> None:
         if not isinstance(value, str) or len(value) > limit:
             raise unprocessable(f"Invalid request.\n\noutput.{name}: only {limit} characters are allowed.")
     annotations = output.get("annotations") or []
-    if not isinstance(annotations, list) or len(annotations) > 50:
+    if not isinstance(annotations, list) or not all(isinstance(a, dict) for a in annotations):
+        raise unprocessable("Invalid request.\n\noutput.annotations must be a list of objects.")
+    if len(annotations) > 50:
         raise unprocessable("Invalid request.\n\noutput.annotations: no more than 50 items are allowed.")
     run.title, run.summary, run.text = title, summary, output.get("text", run.text)
     run.annotations += annotations
@@ -141,7 +145,7 @@ async def patch_check(call: Call) -> Answer:
     call.repo.checks[run.id] = run
     if run.status == "completed" and (old.status, old.conclusion) != (run.status, run.conclusion):
         _event(call, run, "completed")
-    _settle(call, call.repo.suites[run.suite_id])
+    await _settle(call, call.repo.suites[run.suite_id])
     return Answer(200, objects_check.check_run(call.world, call.repo, run))
 
 
@@ -152,7 +156,7 @@ def _event(call: Call, run: CheckRun, action: str, more: Json | None = None, onl
     call.emit("check_run", action, {"check_run": shown, **(more or {})}, only_app)
 
 
-def _settle(call: Call, suite: CheckSuite) -> None:
+async def _settle(call: Call, suite: CheckSuite) -> None:
     """Work out a suite from its newest runs; say so once all are complete."""
     newest = {r.name: r for r in call.repo.checks.values() if r.suite_id == suite.id}
     was = (suite.status, suite.conclusion)
@@ -165,6 +169,9 @@ def _settle(call: Call, suite: CheckSuite) -> None:
     suite.conclusion = next((c for c in _WORST_FIRST if c in ends), "neutral")
     if was != (suite.status, suite.conclusion):
         shown = objects_check.check_suite(call.world, call.repo, suite)
+        shown["head_commit"] = push_commit(
+            call.world, call.repo, await read_commit(call.git, call.repo.id, suite.head_sha)
+        )
         call.emit("check_suite", "completed", {"check_suite": shown})
 
 
@@ -243,7 +250,16 @@ async def create_status(call: Call) -> Answer:
     call.repo.statuses.append(made)
     shown = objects_check.status(call.world, call.repo, made)
     keys = ("id", "state", "description", "target_url", "context", "created_at", "updated_at")
-    call.emit("status", None, {"sha": sha, "name": call.world.full_name(call.repo), **{k: shown[k] for k in keys}})
+    refs = await call.git.refs(call.repo.id, "refs/heads/")
+    branches = [{"name": n.removeprefix("refs/heads/"), "commit": {"sha": s}} for n, s in refs.items() if s == sha]
+    event: Json = {
+        "sha": sha,
+        "name": call.world.full_name(call.repo),
+        "commit": commit(call.world, call.repo, await read_commit(call.git, call.repo.id, sha)),
+        "branches": branches,
+        **{k: shown[k] for k in keys},
+    }
+    call.emit("status", None, event)
     return Answer(201, shown | {"creator": user_by_id(call.world, made.user_id)})
 
 

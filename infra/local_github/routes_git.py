@@ -185,7 +185,7 @@ async def _entry(call: Call, item: object) -> tuple[str, str, str | None]:
     if not isinstance(item, dict) or not isinstance(item.get("path"), str) or not item["path"]:
         raise unprocessable("tree.path must be a string")
     path, mode, sha = item["path"], item.get("mode", "100644"), item.get("sha")
-    if mode not in MODES:
+    if not isinstance(mode, str) or mode not in MODES:
         raise unprocessable("Must supply a valid tree.mode")
     parts = path.lower().split("/")
     if "\0" in path or any(part in ("", ".", "..", ".git", "git~1") for part in parts):

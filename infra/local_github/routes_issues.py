@@ -55,7 +55,13 @@ def _at_least(call: Call, role: Role) -> bool:
     return have is not None and ROLES.index(have) >= ROLES.index(role)
 
 
+def _refuse_without_issues(call: Call) -> None:
+    if not call.repo.has_issues:
+        raise ApiError(410, "Issues are disabled for this repo")
+
+
 async def create_issue(call: Call) -> Answer:
+    _refuse_without_issues(call)
     names = call.strings("labels")
     made = new_issue(call, "Issue")
     able = call.actor.installation is not None or _at_least(call, "triage")
@@ -71,6 +77,7 @@ async def get_issue(call: Call) -> Answer:
 
 
 async def list_issues(call: Call) -> Answer:
+    _refuse_without_issues(call)
     state, labels = call.query.get("state", "open"), [x for x in call.query.get("labels", "").split(",") if x]
     since, creator = call.query.get("since", ""), call.query.get("creator", "")
     found = [i for i in call.repo.issues.values() if state in ("all", i.state) and set(labels) <= set(i.labels)]

@@ -278,7 +278,6 @@ ENDPOINTS = (
     Endpoint("GET", "/users/{login}", get_user),
     Endpoint("GET", "/user/{account_id}", get_user_by_id),
     Endpoint("GET", _BASE, get_repo),
-    Endpoint("GET", "/repositories/{repository_id}", get_repo),
     Endpoint("GET", _BASE + "/collaborators", list_collaborators, Needs(role="write")),
     Endpoint("GET", _BASE + "/collaborators/{login}", is_collaborator, Needs(role="write")),
     Endpoint("GET", _BASE + "/collaborators/{login}/permission", get_permission, Needs(role="write")),

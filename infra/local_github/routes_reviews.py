@@ -42,12 +42,12 @@ async def create_review(call: Call) -> Answer:
     pull, event = find_pull(call), call.body.get("event") or ""
     body = call.text("body", "PullRequestReview") or ""
     given = call.body.get("comments") or []
-    if event not in _EVENTS or not isinstance(given, list):
+    if not isinstance(event, str) or event not in _EVENTS or not isinstance(given, list):
         raise unprocessable(f"Invalid request.\n\nevent must be one of {', '.join(e for e in _EVENTS if e)}.")
     head = call.text("commit_id", "PullRequestReview") or pull.head_sha
     if await call.git.kind(call.repo.id, head) != "commit":
         raise unprocessable("The commit_id is not part of the pull request")
-    _check_review(call, pull, str(event), bool(body.strip()), bool(given))
+    _check_review(call, pull, event, bool(body.strip()), bool(given))
     diff = {c.path: c for c in await changes(call.world, call.repo, pull)} if given else {}
     remarks = [_remark(item, diff) for item in given]
     made = Review(
@@ -55,7 +55,7 @@ async def create_review(call: Call) -> Answer:
         pull=pull.number,
         user_id=call.user.id,
         body=body,
-        state=_EVENTS[str(event)],
+        state=_EVENTS[event],
         commit_id=head,
         submitted_at=call.world.now() if event else None,
     )

@@ -94,8 +94,7 @@ async def put_protection(call: Call) -> Answer:
     rules = Protection(enforce_admins=body["enforce_admins"] is True, reviews_required=reviews is not None)
     if checks:
         rules.strict = checks.get("strict") is True
-        rules.checks = [(str(name), None) for name in checks.get("contexts") or []]
-        rules.checks += [(str(c["context"]), c.get("app_id")) for c in checks.get("checks") or []]
+        rules.checks = _named_checks(checks)
     if reviews:
         count = reviews.get("required_approving_review_count", 1)
         if not isinstance(count, int) or not 0 <= count <= 6:
@@ -103,6 +102,18 @@ async def put_protection(call: Call) -> Answer:
         rules.approvals, rules.dismiss_stale = count, reviews.get("dismiss_stale_reviews") is True
     call.repo.protection[branch] = rules
     return Answer(200, _shown(call, rules))
+
+
+def _named_checks(checks: Json) -> list[tuple[str, int | None]]:
+    names, entries = checks.get("contexts") or [], checks.get("checks") or []
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise unprocessable("Invalid request.\n\ncontexts must be a list of names.")
+    good = isinstance(entries, list) and all(isinstance(e, dict) and isinstance(e.get("context"), str) for e in entries)
+    if not good:
+        raise unprocessable("Invalid request.\n\nchecks must be a list of objects with a context.")
+    # -1 means any source, as leaving the App out does.
+    sources = [(e["context"], None if e.get("app_id") == -1 else e.get("app_id")) for e in entries]
+    return [(name, None) for name in names if name not in [s[0] for s in sources]] + sources
 
 
 async def delete_protection(call: Call) -> Answer:

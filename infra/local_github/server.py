@@ -147,7 +147,8 @@ async def _body(receive: Receive, headers: Mapping[str, str]) -> Json:
         return {}
     try:
         body = json.loads(raw)
-    except ValueError:
+        json.dumps(body, ensure_ascii=False).encode()  # a lone surrogate could be neither stored nor sent on
+    except (ValueError, RecursionError):
         raise ApiError(400, "Problems parsing JSON") from None
     if isinstance(body, list) and all(isinstance(item, str) for item in body):
         return {"labels": body}  # the label endpoints also take a bare list

@@ -12,6 +12,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from githubkit import AppInstallationAuthStrategy, GitHub, TokenAuthStrategy
+from githubkit.cache import MemCacheStrategy
 
 from infra.local_github import AppSpec, LocalGitHub
 from infra.local_github.records import App, Installation, Repo
@@ -65,7 +66,9 @@ class Scene:
     def installed(self) -> GitHub[AppInstallationAuthStrategy]:
         """githubkit as the installation."""
         auth = AppInstallationAuthStrategy(self.app.id, self.app.private_key_pem, self.installation.id)
-        return GitHub(auth, base_url=self.gh.api_url, http_cache=False, auto_retry=False)
+        # githubkit's default cache is one per process, and ids are the same in each test's world.
+        cache = MemCacheStrategy()
+        return GitHub(auth, base_url=self.gh.api_url, http_cache=False, auto_retry=False, cache_strategy=cache)
 
     def person(self, login: str) -> GitHub[TokenAuthStrategy]:
         """githubkit as a person."""

@@ -15,7 +15,6 @@ OWNER, REPO = "acme", "shop"
 EXEMPT = {
     "POST /graphql",
     "POST /repos/{owner}/{repo}/check-runs/{check_run_id}/press",
-    "GET /repositories/{repository_id}",
     "GET /repos/{owner}/{repo}/contents",
     "GET /user",
 }
