@@ -16,7 +16,7 @@ from starlette.types import Message, Receive, Scope, Send
 from infra.local_github.api import Call
 from infra.local_github.auth import Actor, Needs, check_repo, identify
 from infra.local_github.errors import ApiError, not_found
-from infra.local_github.git_store import ZERO, environment, valid_ref
+from infra.local_github.git_store import ZERO, end, environment, valid_ref
 from infra.local_github.pull_state import moved
 from infra.local_github.records import Repo
 from infra.local_github.routes_git import direct_push_refused
@@ -187,9 +187,7 @@ async def _backend(request: dict[str, str], body: IO[bytes], send: Send) -> None
             await send({"type": "http.response.body", "body": b""})
             await child.wait()
     finally:
-        if child.returncode is None:
-            child.kill()
-            await child.wait()
+        await end(child)
 
 
 async def _cgi_head(out: asyncio.StreamReader) -> tuple[int, list[tuple[bytes, bytes]]]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 import shutil
+import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,10 +102,16 @@ async def run_git(
     except TimeoutError:
         raise GitFailed(args, -1, f"no end after {GIT_TIMEOUT:.0f} s") from None
     finally:
-        if child.returncode is None:
-            child.kill()
-            await child.wait()
+        await end(child)
     return GitResult(child.returncode or 0, out, err.decode("utf-8", "replace"))
+
+
+async def end(child: asyncio.subprocess.Process) -> None:
+    """Kill a git that still runs, with the helpers that it started (it leads its own process group)."""
+    if child.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        await child.wait()
 
 
 class GitStore:
