@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import warnings
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
@@ -84,4 +85,7 @@ async def run(pool: ArqRedis, advance: Callable[[str], Awaitable[None]], jobs: i
     try:
         await worker.main()
     finally:
-        await worker.close()
+        with warnings.catch_warnings():
+            # arq closes its pool by a name that redis-py has renamed since.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            await worker.close()
