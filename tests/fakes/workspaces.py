@@ -1,9 +1,8 @@
-"""Workspaces in memory, for tests of what happens around them: files in dicts, trees by hash, packs as JSON."""
+"""Workspaces in memory, for tests of what happens around them: files in dicts, trees named as by git, packs of JSON."""
 
 from __future__ import annotations
 
 import difflib
-import hashlib
 import json
 import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -14,6 +13,7 @@ from agents.board import FileChange
 from agents.ports import FileText, SearchHit, TestReport, ToolError
 from handlers.events import RepoRef
 from handlers.ports import Missing, Snapshot, Survey, TreeEdit, Workspace
+from tests.fakes.git_objects import tree_sha
 
 Files = Mapping[str, str]
 RunTests = Callable[[Files, tuple[str, ...]], TestReport]
@@ -27,8 +27,8 @@ def all_pass(files: Files, selection: tuple[str, ...]) -> TestReport:
 
 
 def tree_id(files: Files) -> str:
-    """The id of a set of files: the same files have the same id."""
-    return hashlib.sha256(json.dumps(sorted(files.items())).encode()).hexdigest()
+    """The id that git gives a tree of these files."""
+    return tree_sha({path: ("100644", text.encode()) for path, text in files.items()})
 
 
 @dataclass
@@ -116,25 +116,26 @@ class FakeWorkspaces:
     async def _open(
         self, repo: RepoRef, base_sha: str, tree: str | None, packs: Sequence[bytes]
     ) -> AsyncIterator[Workspace]:
-        base = self._base(repo, base_sha)
+        base = self.base_files(repo, base_sha)
         self.opened.append((base_sha, tree))
         yield FakeWorkspace(dict(self._files(base, tree, packs)), base, self.answer)
 
     async def survey(self, repo: RepoRef, base_sha: str) -> Survey:
-        files = self._base(repo, base_sha)
+        files = self.base_files(repo, base_sha)
         guides = tuple((name, files[name]) for name in ("AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md") if name in files)
         source = "fake" if self.test_command is not None else ""
         return Survey(tuple(sorted(files)[:2_000]), len(files), guides, self.test_command, source)
 
     async def contents(self, repo: RepoRef, base_sha: str, tree: str, packs: Sequence[bytes]) -> Sequence[TreeEdit]:
-        base = self._base(repo, base_sha)
+        base = self.base_files(repo, base_sha)
         files = self._files(base, tree, packs)
         return tuple(
             TreeEdit(change.path, files[change.path].encode() if change.path in files else None)
             for change in _changes(base, files)
         )
 
-    def _base(self, repo: RepoRef, sha: str) -> dict[str, str]:
+    def base_files(self, repo: RepoRef, sha: str) -> dict[str, str]:
+        """A commit's files. Raises `Missing`."""
         if sha not in self.commits:
             raise Missing(f"{repo.full_name}: there is no commit {sha}")
         return dict(self.commits[sha])
