@@ -34,10 +34,13 @@ def decide(run: str, workflow: Workflow, state: RunState) -> Decision:
             continue
         if any(state.board.live(kind) is None for kind in node.required):
             continue
+        task = _task(name, node, state)
+        if task.key in state.keys:
+            continue
         if node.max_visits is not None and state.node(name).since_person >= node.max_visits:
             events.append(_say(run, state, "visits_exhausted", {"node": name, "visits": node.max_visits}))
             continue
-        tasks.append(_task(name, node, state))
+        tasks.append(task)
         busy |= set(node.writes)
     if not tasks and not events and _stuck(workflow, state):
         events.append(_say(run, state, "run_stuck", {"why": _why_stuck(state)}))

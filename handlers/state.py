@@ -69,6 +69,7 @@ class RunState:
         self.position = 0
         self.board = Board()
         self.steps: dict[str, Step] = {}
+        self.keys: set[str] = set()
         self.said: list[Said] = []
         self.nodes: dict[str, NodeState] = {}
         self.bills: dict[str, Bill] = {}
@@ -131,7 +132,8 @@ class RunState:
 
     def _entry(self, entry: Entry) -> None:
         self.board.add(entry)
-        if entry.author.kind == "person":
+        # A note is written only for people with write; a review is recorded whoever wrote it.
+        if entry.author.kind == "person" and entry.kind == "human_note":
             for node in self.nodes.values():
                 node.since_person = 0
 
@@ -159,6 +161,7 @@ class RunState:
             started_at=record.at,
         )
         self.steps[step.task] = step
+        self.keys.add(str(data.get("key", "")))
         node = self.node(step.node)
         node.before, node.seen = node.seen, record.position
         node.visits += 1
