@@ -143,8 +143,11 @@ def _unfed_path(workflow: Workflow, kind: str, reader: str) -> tuple[str, ...] |
 
 def _feeds(workflow: Workflow, edge: Edge, kind: str, reader: str) -> bool:
     woken = {other.target for other in edges(workflow) if (other.source, other.event) == (edge.source, edge.event)}
+    beside = woken - {edge.target}
     writers = {name for name, node in workflow.nodes.items() if kind in node.writes and name != reader}
-    return edge.source in writers or bool(woken & writers)
+    # Who can write one of several kinds wrote the one that its event tells of.
+    told = edge.source in writers and edge.event in events_of_kind(kind)
+    return told or bool(beside & writers)
 
 
 def _ungated(workflow: Workflow) -> Iterable[str]:

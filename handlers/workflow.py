@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Annotated, Literal
 
 import yaml
@@ -47,6 +47,18 @@ class Guard(_Strict):
     all: tuple[Guard, ...] | None = None
     any: tuple[Guard, ...] | None = None
     not_: Annotated[Guard | None, Field(alias="not")] = None
+
+    @model_validator(mode="after")
+    def _one_of(self) -> Guard:
+        if sum(part is not None for part in (self.field, self.all, self.any, self.not_)) != 1:
+            raise ValueError("name exactly one of field, all, any or not")
+        return self
+
+    def fields(self) -> tuple[str, ...]:
+        """All fields that the guard looks at, as `kind.field`."""
+        inner = (*(self.all or ()), *(self.any or ()), *((self.not_,) if self.not_ is not None else ()))
+        own = () if self.field is None else (self.field,)
+        return (*own, *(name for guard in inner for name in guard.fields()))
 
     def holds(self, board: Board) -> bool:
         """Whether the condition is true of the live board; a missing entry or field makes a comparison false."""
@@ -131,7 +143,17 @@ class Workflow(_Strict):
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML 1.1 reads the word `on` as true; here only true and false are booleans."""
+    """YAML 1.1 reads the word `on` as true; here only true and false are booleans. A key that stands twice is refused,
+    since the first of two nodes of one name would be lost without a word."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, object]:
+        """A mapping. Raises `yaml.constructor.ConstructorError` for a key that stands twice."""
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        for number, key in enumerate(keys):
+            if key in keys[:number]:
+                mark = node.value[number][0].start_mark
+                raise yaml.constructor.ConstructorError(None, None, f"{key!r} stands twice", mark)
+        return super().construct_mapping(node, deep)
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -148,7 +170,7 @@ def load(text: str, where: str) -> Workflow:
     except yaml.YAMLError as error:
         raise WorkflowError(f"{where} is not valid YAML: {error}") from error
     except ValidationError as error:
-        lines = [f"{'.'.join(str(part) for part in e['loc'])}: {e['msg']}" for e in error.errors()]
+        lines = [f"{'.'.join(str(part) for part in e['loc']) or 'the file'}: {e['msg']}" for e in error.errors()]
         raise WorkflowError(f"{where} is no workflow:\n" + "\n".join(f"- {line}" for line in lines)) from error
     unknown = _unknown_words(workflow)
     if unknown:
@@ -168,4 +190,8 @@ def _unknown_words(workflow: Workflow) -> list[str]:
         for kind in (*node.kinds, *node.writes):
             if kind not in KINDS:
                 problems.append(f"{name} names the kind {kind!r}; known kinds are {', '.join(sorted(KINDS))}")
+        for looked_at in node.when.fields() if node.when is not None else ():
+            kind, _, part = looked_at.partition(".")
+            if kind not in KINDS or part not in KINDS[kind].model_fields:
+                problems.append(f"{name} has a guard on {looked_at!r}, which no entry has: write kind.field")
     return problems

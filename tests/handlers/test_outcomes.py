@@ -10,7 +10,7 @@ from handlers.outcomes import EVENT_OF, event_of, events_of_kind
 
 PULL = {"number": 2, "url": "u", "branch": "b", "base": "main", "head_sha": "a", "tree": "t"}
 RESULTS = {"base_sha": "a", "tree": "t", "pack": "p"}
-TREE = {"summary": "s", "base_sha": "a", "tree": "t", "pack": "p", "files": []}
+TREE: dict[str, object] = {"summary": "s", "base_sha": "a", "tree": "t", "pack": "p", "files": []}
 ISSUE = {"number": 1, "title": "t", "body": "", "author": "rita", "author_id": 5}
 VALUES: list[tuple[str, dict[str, object], str | None]] = [
     ("issue", ISSUE, None),
