@@ -10,6 +10,7 @@ import structlog
 from agents.ports import Fenced, ModelError, ToolError
 from handlers.context import Context
 from handlers.control import decide
+from handlers.ending import end
 from handlers.ports import Commit, GitHubError, Later, Lease, TooBig, Unknown
 from handlers.publisher import Unsettled
 from handlers.work import Step, Work
@@ -76,23 +77,22 @@ class Advancer:
 
     async def _while_held(self, work: Work) -> Commit:
         """Run the step as long as its lease holds. Raises `Fenced` when it is lost, with the step cancelled."""
-        step = asyncio.ensure_future(self._outcome(work))
-        lost = asyncio.ensure_future(self._context.store.tasks.lost(work.lease))
+        step = asyncio.create_task(self._outcome(work))
+        lost = asyncio.create_task(self._context.store.tasks.lost(work.lease))
         try:
             await asyncio.wait({step, lost}, return_when=asyncio.FIRST_COMPLETED)
             if not step.done():
                 raise Fenced(f"{work.lease.task}: cancelled, or taken over by another worker")
             return step.result()
         finally:
-            lost.cancel()
-            step.cancel()
-            await asyncio.gather(step, lost, return_exceptions=True)
+            await end(step, lost)
 
     async def _outcome(self, work: Work) -> Commit:
         """Run the step and turn whatever went wrong into a commit."""
         lease, options = work.lease, self._context.options
         if lease.attempts > options.max_attempts:
-            last = work.state.notes[-1] if work.state.notes else "it never came to an end"
+            mine = [note for note in work.state.notes if note.startswith(f"{lease.node}: ")]
+            last = mine[-1] if mine else "it never came to an end"
             return _failed(work, f"gave up after {options.max_attempts} tries; the last said: {last}")
         try:
             return await self._function(work)(work)
@@ -141,4 +141,6 @@ def _retry(wait_ms: int, error: str) -> Commit:
 
 def _failed(work: Work, error: str) -> Commit:
     event = work.event("step_failed", {"node": work.lease.node, "error": error[:500]})
-    return Commit("failed", events=(event,), error=error[:500])
+    # A run that cannot be closed tidily is over all the same: nobody could stop it, or begin again, otherwise.
+    ending = "run_cancelled" if work.lease.node == "close" else None
+    return Commit("failed", events=(event,), error=error[:500], ending=ending)
