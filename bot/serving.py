@@ -24,6 +24,8 @@ async def serve(app: Any, host: str = "127.0.0.1", port: int = 0) -> AsyncIterat
     """Serve an ASGI application; yields its base URL. Raises OSError when the port is taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, port), family=family) as listener:
+        # Accepted connections inherit it; without it every small answer waits for the peer's delayed acknowledgement.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         config = uvicorn.Config(app, log_config=None, log_level="warning", timeout_graceful_shutdown=3)
         server = _Quiet(config)
         running = asyncio.create_task(server.serve(sockets=[listener]))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import structlog
 
 from handlers.context import Context
+from handlers.ending import end
 from handlers.events import Event
 from handlers.ports import Bus, Later, Unknown
 from handlers.router import GROUP, Poison, route
@@ -41,12 +42,20 @@ class Pace:
 
 
 async def work(context: Context, bus: Bus, engine: Engine, pace: Pace) -> None:
-    """Run the worker until cancelled."""
-    async with asyncio.TaskGroup() as group:
-        group.create_task(_patiently("engine", engine.run, engine.unavailable))
-        group.create_task(_patiently("router", lambda: _consume(context, bus, pace.name), engine.unavailable))
-        group.create_task(_patiently("sweeper", lambda: _sweep(context, pace.sweep_s), engine.unavailable))
-        group.create_task(_patiently("trimmer", lambda: _trim(engine), engine.unavailable))
+    """Run the worker until cancelled, or until one of its loops fails for good."""
+    loops: dict[str, Callable[[], Awaitable[None]]] = {
+        "engine": engine.run,
+        "router": lambda: _consume(context, bus, pace.name),
+        "sweeper": lambda: _sweep(context, pace.sweep_s),
+        "trimmer": lambda: _trim(engine),
+    }
+    tasks = [asyncio.create_task(_patiently(name, loop, engine.unavailable)) for name, loop in loops.items()]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        await end(*tasks)
 
 
 async def _patiently(name: str, loop: Callable[[], Awaitable[None]], unavailable: tuple[type[Exception], ...]) -> None:

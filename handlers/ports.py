@@ -402,7 +402,10 @@ class NewRun:
 
 @dataclass(frozen=True)
 class RunFacts:
-    """A run's small, often read facts. `spent` and `reserved` in micro-dollars; `length` is the log's."""
+    """A run's small, often read facts. `spent` and `reserved` in micro-dollars; `length` is the log's.
+
+    `delimiter` is a random word by which people's text is fenced off in this run's prompts.
+    """
 
     id: str
     repo: RepoRef
@@ -413,6 +416,7 @@ class RunFacts:
     base_sha: str
     default_branch: str
     workflow: Mapping[str, object]
+    delimiter: str
     budget: int
     spent: int
     reserved: int

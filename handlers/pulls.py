@@ -14,6 +14,7 @@ from handlers.events import (
     PullEvent,
     ReviewSubmitted,
 )
+from handlers.messages.hidden import strip_hidden
 from handlers.ports import Standing, Word
 
 WORDS = {"approved": "yes", "changes_requested": "no", "dismissed": "no"}
@@ -125,7 +126,7 @@ async def _asked(context: Context, run: str) -> bool:
 
 
 def _answer(context: Context, event: Event, added: CommentAdded, standing: Standing) -> Word:
-    note = HumanNote(text=added.body, via="answer", url=added.url)
+    note = HumanNote(text=strip_hidden(added.body), via="answer", url=added.url)
     author = Author(kind="person", name=standing.user.login, id=standing.user.id)
     entry = _entry(f"human_note.{event.id}", "human_note", note, author, context.clock.now_ms())
     return Word(event.id, entries=(entry,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from handlers.commands.record import Command
 from handlers.events import ENDINGS
 from handlers.intake import start_run
-from handlers.messages.replies import AlreadyOpen, Reply
+from handlers.messages.replies import AlreadyOpen, Failed, Reply
 from handlers.orders import Order
 
 COMMAND = Command(
@@ -26,5 +26,10 @@ async def run(order: Order) -> Reply | None:
         return AlreadyOpen()
     given = order.given
     number = order.run.issue if order.run is not None else given.number
+    issue = await order.context.github.issues.get(given.repo, number)
+    if issue.is_pull_request:
+        return Failed("begin here", "This is a pull request, and not one of mine. `/start` stands on an issue.")
+    if issue.state != "open":
+        return Failed("begin", "The issue is closed. Reopen it first.")
     await start_run(order.context, given.repo, number, given.author, order.event.id)
     return None

@@ -9,6 +9,7 @@ from handlers.messages.replies import NothingOpen, Reply, Usage
 from handlers.orders import Order
 from handlers.ports import Word
 from handlers.pulls import say
+from handlers.workflow import Workflow
 
 COMMAND = Command(
     verb="steer",
@@ -23,7 +24,8 @@ COMMAND = Command(
 
 
 async def run(order: Order) -> Reply | None:
-    """The words go on the board. An agent at work reads them before its next turn; else the developer is woken."""
+    """The words go on the board. While the team asks something they are the answer; an agent at work reads them before
+    its next turn; else the developer is woken."""
     run = order.open_run
     if run is None:
         return NothingOpen("steer")
@@ -32,15 +34,21 @@ async def run(order: Order) -> Reply | None:
         return Usage(COMMAND.usage, COMMAND.examples[0], "There were no words for the team.")
     context, cause = order.context, order.event.id
     state = await context.states.of(run.id, context.store.runs)
-    roles = {name for name, node in context.workflows[str(run.workflow["name"])].nodes.items() if node.role is not None}
-    at_work = any(step.node in roles for step in state.open_steps())
+    nodes = Workflow.model_validate(run.workflow).nodes
+    open_nodes = [nodes[step.node] for step in state.open_steps() if step.node in nodes]
+    asked = any(node.action == "ask" for node in open_nodes)
+    at_work = any(node.role is not None for node in open_nodes)
     entry = Entry(
         id=f"human_note.{cause}",
         kind="human_note",
-        value=HumanNote(text=words, via="steer", url=order.given.url).model_dump(mode="json"),
+        value=HumanNote(text=words, via="answer" if asked else "steer", url=order.given.url).model_dump(mode="json"),
         author=order.author,
         at=context.clock.now_ms(),
     )
+    if asked:
+        # The step that asked finds its answer on the board, and says who is to read it.
+        await say(context, run.id, Word(cause, entries=(entry,)))
+        return None
     via = "running" if at_work else "steer"
     event = Event(id=f"{cause}:steered", name="steered", run=run.id, cause=cause, data={"via": via, "entry": entry.id})
     await say(context, run.id, Word(cause, entries=(entry,), events=(event,), steers=(words,) if at_work else ()))

@@ -185,7 +185,7 @@ class BodyCut(Reply):
 
 @dataclass(frozen=True)
 class Failed(Reply):
-    """GitHub would not do what was asked."""
+    """What was asked could not be done, and why."""
 
     TEMPLATE = "reply_failed.md.j2"
     what: str

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
-from agents.board import Code, Design, TestResults, value_of
+from agents.board import Code, Design, Entry, HumanNote, TestResults, value_of
 from agents.loop import Ports, Step, run
 from agents.ports import Json, Signals, Tools, Turn, Usage
 from agents.role import Made, Role
@@ -80,7 +79,9 @@ def _role(work: Work) -> Role:
 async def _loop(work: Work, role: Role, turns: tuple[Turn, ...], journal: StoredJournal, workspace: Workspace) -> Stop:
     entries = {kind: entry for kind, entry in work.inputs().items() if kind in role.readable}
     team = tuple(node.role for node in work.workflow.nodes.values() if node.role is not None)
-    view = build_view(role, entries, work.lease.visit, delimiter(work.run.id), team)
+    if "human_note" in entries:
+        entries["human_note"] = _heard(work, entries["human_note"])
+    view = build_view(role, entries, work.lease.visit, work.run.delimiter, team)
 
     async def fix() -> tuple[str, str]:
         snapshot = await workspace.snapshot()
@@ -93,9 +94,25 @@ async def _loop(work: Work, role: Role, turns: tuple[Turn, ...], journal: Stored
     return await run(step, ports)
 
 
-def delimiter(run_id: str) -> str:
-    """A word that fences people's text off in prompts: fixed for the run, unknown to whoever writes the issue."""
-    return hashlib.sha256(f"delimiter:{run_id}".encode()).hexdigest()[:16]
+def _heard(work: Work, newest: Entry) -> Entry:
+    """The note that the step was activated with, joined with the others that came since the last code was written.
+
+    Notes after it are left out, so that a resumed step shows the model what it was shown before.
+    """
+    notes: list[Entry] = []
+    for entry in work.state.board.all():
+        if entry.kind == "code":
+            notes = []
+        elif entry.kind == "human_note" and entry.author.kind == "person":
+            notes.append(entry)
+        if entry.id == newest.id:
+            break
+    if len(notes) < 2:
+        return newest
+    values = [value_of(entry, HumanNote) for entry in notes]
+    text = "\n\n".join(f"{entry.author.name}: {value.text}" for entry, value in zip(notes, values, strict=True))
+    joined = values[-1].model_copy(update={"text": text, "inline": tuple(n for v in values for n in v.inline)})
+    return newest.model_copy(update={"value": joined.model_dump(mode="json")})
 
 
 def _start(work: Work, role: Role) -> Start:

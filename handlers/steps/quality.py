@@ -31,7 +31,7 @@ async def run(work: Work) -> Commit:
             by = [person.login for person in verdict.by]
             return work.done(extra=(work.event("gate_resolved", {"gate": "quality", "head": head, "by": by}),))
         case Refuse():
-            return await _back_to_the_developer(work, pull.number, verdict)
+            return await _back_to_the_developer(work, pull.number, head, verdict)
         case Wait() | Blocked():
             return _waiting(work, head, verdict)
 
@@ -97,7 +97,7 @@ def _view(head: str, verdict: Verdict, url: str) -> QualityView:
             return QualityView("blocked", head, why=verdict.reason, pull_url=url)
 
 
-async def _back_to_the_developer(work: Work, number: int, verdict: Refuse) -> Commit:
+async def _back_to_the_developer(work: Work, number: int, head: str, verdict: Refuse) -> Commit:
     """The newest request for changes becomes the person's note; the check stays shut until the next head."""
     reviews, repo = work.context.github.reviews, work.run.repo
     ids = {person.id for person in verdict.by}
@@ -113,7 +113,7 @@ async def _back_to_the_developer(work: Work, number: int, verdict: Refuse) -> Co
     if url in known:
         # The developer has answered this very review: the person has to look again, or dismiss it.
         by = ", ".join(person.login for person in verdict.by)
-        return _waiting(work, "", Wait(f"{by} to review again", verdict.by, "the changes they asked for were made"))
+        return _waiting(work, head, Wait(f"{by} to review again", verdict.by, "the changes they asked for were made"))
     note = HumanNote(
         text=newest.body,
         via="review",

@@ -97,8 +97,9 @@ def place_of(request: MessagesRequest) -> Place:
     role = _ROLE.fullmatch(line)
     if role is None:
         raise BadRequest(f"system: a scripted model needs a first line `role: NAME`, but it reads {line[:80]!r}")
-    texts = (str(block["text"]) for block in request.messages[0].blocks if block.get("type") == "text")
-    number = next((found for text in texts if (found := _ROUND.search(text))), None)
+    texts = [str(block["text"]) for block in request.messages[0].blocks if block.get("type") == "text"]
+    # The last block is our own; an issue's text in an earlier one may hold such a line too.
+    number = next((found for text in reversed(texts) if (found := _ROUND.search(text))), None)
     turn = 1 + sum(message.role == "assistant" for message in request.messages)
     return Place(role.group(1), int(number.group(1)) if number else 1, turn)
 

@@ -75,6 +75,9 @@ class PlainProcess:
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
+            # asyncio never sees the end of a process whose pipe is not read to its end.
+            while await process.stdout.read(65_536):
+                pass
             await process.wait()
         return _result(process.returncode, reason, output, time.monotonic() - started)
 

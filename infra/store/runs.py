@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
 from collections.abc import AsyncIterator, Sequence
 
 from agents.board import Entry
@@ -34,6 +35,7 @@ class RedisRunLog:
                 "default_branch": new.default_branch,
                 "workflow": new.workflow,
                 "deadline_s": new.deadline_s,
+                "delimiter": secrets.token_hex(8),
             }
         )
         entries = [await self._entry(entry) for entry in new.entries]
@@ -82,6 +84,7 @@ class RedisRunLog:
             base_sha=meta["base_sha"],
             default_branch=meta["default_branch"],
             workflow=meta["workflow"],
+            delimiter=meta["delimiter"],
             budget=int(stored["budget"]),
             spent=int(stored["spent"]),
             reserved=int(stored["reserved"]) + int(stored["unconfirmed"]),

@@ -22,6 +22,7 @@ def run_facts(run: str = "r1") -> RunFacts:
         base_sha="a" * 40,
         default_branch="main",
         workflow={},
+        delimiter="0123456789abcdef",
         budget=5_000_000,
         spent=1_234_567,
         reserved=0,
