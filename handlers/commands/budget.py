@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
+import re
+from decimal import Decimal
 
 from handlers.commands.record import Command
 from handlers.events import Event
@@ -10,6 +11,8 @@ from handlers.messages.replies import Failed, NothingOpen, Reply, Usage
 from handlers.orders import Order
 from handlers.ports import Word
 from handlers.pulls import say
+
+_AMOUNT = re.compile(r"\+?\$?([0-9]{1,7}(?:\.[0-9]{1,6})?)")
 
 COMMAND = Command(
     verb="budget",
@@ -44,11 +47,11 @@ async def run(order: Order) -> Reply | None:
 
 
 def micro_dollars(text: str) -> int | None:
-    """`+5`, `2.50` or `$3` as micro-dollars; None for anything else, for nothing, and for less than a cent."""
-    try:
-        amount = Decimal(text.strip().removeprefix("+").removeprefix("$"))
-    except InvalidOperation:
+    """`+5`, `2.50` or `$3` as micro-dollars; None for anything else, for less than a cent and for more than $1,000."""
+    match = _AMOUNT.fullmatch(text.strip())
+    if match is None:
         return None
-    if not amount.is_finite() or not Decimal("0.01") <= amount <= 1_000:
+    amount = Decimal(match[1])
+    if not Decimal("0.01") <= amount <= 1_000:
         return None
     return int(amount * 1_000_000)
