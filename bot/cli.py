@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -127,7 +128,8 @@ def _settings(read: Any) -> Any:
 
 
 def _run(work: Coroutine[Any, Any, Any]) -> Any:
-    """Run a coroutine; Ctrl-C ends it cleanly with the customary exit code."""
+    """Run a coroutine; Ctrl-C and SIGTERM end it cleanly with the customary exit code."""
+    signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
     try:
         return asyncio.run(work)
     except KeyboardInterrupt:

@@ -22,7 +22,7 @@ from handlers.github.translation import AppIdentity
 if TYPE_CHECKING:
     from bot.wiring import LocalGitHub
 
-LOCAL_OWNER = "local"
+LOCAL_OWNER = "local-copy"
 LOCAL_PEOPLE: Mapping[str, Literal["write", "maintain"]] = {"requester": "write", "maintainer": "maintain"}
 
 

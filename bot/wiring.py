@@ -71,9 +71,9 @@ def address_of(settings: Settings) -> Address:
     return Address(url=settings.redis_url.get_secret_value())
 
 
-def start_embedded(data_dir: Path) -> embedded.EmbeddedServer:
-    """Start, or adopt, the embedded store of a data directory."""
-    return embedded.start(data_dir / "store")
+def start_embedded(data_dir: Path, leashed: bool = False) -> embedded.EmbeddedServer:
+    """Start, or adopt, the embedded store of a data directory; a leashed one ends with this process."""
+    return embedded.start(data_dir / "store", leashed)
 
 
 def url_of(address: Address) -> str:

@@ -23,7 +23,7 @@ def play_for(repo: Path | None, issue: Path | None, name: str) -> Play:
     if repo is None or issue is None:
         raise PlayError("--repo and --issue go together: a git repository, and a text file with the issue.")
     title, body = _issue(issue)
-    return Play(_top(repo), True, f"local/{_plain(repo.resolve().name)}", title, body, None)
+    return Play(_top(repo), True, f"local-copy/{_plain(repo.resolve().name)}", title, body, None)
 
 
 def _issue(path: Path) -> tuple[str, str]:

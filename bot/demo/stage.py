@@ -63,7 +63,7 @@ def sample(name: str = "durations") -> Play:
 async def open_stage(play: Play, env: Mapping[str, str]) -> AsyncIterator[Stage]:
     """Start everything; stops and removes it all at the end, also after Ctrl-C."""
     data = Path(tempfile.mkdtemp(prefix="seconder-"))
-    store = wiring.start_embedded(data)
+    store = wiring.start_embedded(data, leashed=True)
     try:
         async with contextlib.AsyncExitStack() as stack:
             hub = await stack.enter_async_context(wiring.open_hub(store.address))

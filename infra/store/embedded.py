@@ -7,11 +7,13 @@ when the process that started it was killed; a server that is still alive is ado
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import fcntl
 import os
 import secrets
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -24,6 +26,7 @@ from infra.store.connection import Address
 
 START_S = 15.0
 STOP_S = 30.0
+PR_SET_PDEATHSIG = 1
 # A unix socket's path may be 107 bytes long; a longer one moves to the temporary directory.
 SOCKET_PATH_LIMIT = 100
 
@@ -59,8 +62,12 @@ class EmbeddedServer:
             _wait_until(lambda: not _answers(self.address), STOP_S)
 
 
-def start(data_dir: Path) -> EmbeddedServer:
-    """Start a server on `data_dir`, or adopt the one that runs there. Raises `EmbeddedError`."""
+def start(data_dir: Path, leashed: bool = False) -> EmbeddedServer:
+    """Start a server on `data_dir`, or adopt the one that runs there. Raises `EmbeddedError`.
+
+    A `leashed` server ends with the process that started it, even when that is killed (Linux: prctl(2),
+    PR_SET_PDEATHSIG); else it lives on and is adopted by the next start.
+    """
     data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     password = _password(data_dir)
     address = Address(socket=str(_socket_path(data_dir)), password=password)
@@ -86,6 +93,7 @@ def start(data_dir: Path) -> EmbeddedServer:
             cwd=data_dir,
             pass_fds=(lock,),
             start_new_session=True,
+            preexec_fn=_end_with_parent if leashed and sys.platform == "linux" else None,
         )
     os.close(lock)
     if not _wait_until(lambda: process.poll() is not None or _answers(address), START_S) or process.poll() is not None:
@@ -93,6 +101,11 @@ def start(data_dir: Path) -> EmbeddedServer:
         tail = (data_dir / "valkey.log").read_text(errors="replace")[-2000:]
         raise EmbeddedError(f"the embedded Valkey server did not start in {data_dir}. Its log ends:\n{tail}")
     return EmbeddedServer(address, process, pid_file)
+
+
+def _end_with_parent() -> None:
+    """In the child, before it becomes the server: SIGTERM when the parent is gone."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _socket_path(data_dir: Path) -> Path:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import stat
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -65,3 +68,19 @@ def test_a_long_path_still_gets_a_socket(tmp_path: Path) -> None:
         assert client(embedded.start(deep).address).ping()
     finally:
         server.stop()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="PR_SET_PDEATHSIG is Linux's")
+def test_a_leashed_server_ends_with_the_process_that_was_killed(tmp_path: Path) -> None:
+    script = Path(__file__).with_name("leashed_child.py")
+    child = subprocess.Popen([sys.executable, str(script), str(tmp_path)], stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"up\n"
+    pid = int((tmp_path / "valkey.pid").read_text())
+    child.kill()
+    child.wait()
+    child.stdout.close()
+    until = time.monotonic() + 10
+    while Path(f"/proc/{pid}").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not Path(f"/proc/{pid}").exists()
