@@ -138,13 +138,21 @@ def _waiting(state: RunState) -> Waiting | None:
 
 
 def _by(state: RunState, what: State) -> tuple[str, ...]:
-    if what in ("merged", "ready_to_merge"):
-        resolved = [said for said in state.said if said.name == "gate_resolved"]
-        names = [str(name) for said in resolved for name in _list(said.data.get("by"))]
-        return tuple(dict.fromkeys(names))
+    if what == "merged":
+        return _resolvers(state, "merge")
+    if what == "ready_to_merge":
+        return _resolvers(state, "quality")
     if what == "changes_requested":
         note = state.board.live("human_note")
         return () if note is None else (note.author.name,)
+    return ()
+
+
+def _resolvers(state: RunState, gate: str) -> tuple[str, ...]:
+    """Who opened a gate, the last time that it was opened."""
+    for said in reversed(state.said):
+        if said.name == "gate_resolved" and said.data.get("gate") == gate:
+            return tuple(str(name) for name in _list(said.data.get("by")))
     return ()
 
 
@@ -153,7 +161,10 @@ def _list(value: object) -> tuple[object, ...]:
 
 
 def _notes(state: RunState) -> tuple[str, ...]:
-    issue = state.board.live("issue")
+    notes = []
+    issue, summary = state.board.live("issue"), state.board.value("summary", Summary)
     if issue is not None and issue.value.get("cut"):
-        return ("The issue's text was longer than fits; the team read its first part only.",)
-    return ()
+        notes.append("The issue's text was longer than fits; the team read its first part only.")
+    if summary is not None and summary.outcome == "merged" and not _resolvers(state, "merge"):
+        notes.append(f"The pull request was {summary.text}.")
+    return tuple(notes)

@@ -21,7 +21,7 @@ async def run(work: Work) -> Commit:
     pull = current_pull(work)
     live = await work.context.github.pulls.get(work.run.repo, pull.number)
     if live.merged:
-        return _merged(work, live.merge_sha or "", "merged by hand")
+        return _merged(work, live.merge_sha or "", "merged by hand", [])
     evidence = await pull_evidence(work, pull.number)
     approved = evaluate(quality_gate.GATE, evidence)
     if not isinstance(approved, Pass):
@@ -63,10 +63,12 @@ async def _merge(work: Work, pull: PullRequest, head: str, verdict: Pass) -> Com
         receipt = await work.publisher.once(Effect(f"merge:{head}", do, find))
     except Conflicted:
         return _back(work, pull, await pulls.get(repo, pull.number))
-    by = ", ".join(person.login for person in verdict.by)
-    return _merged(work, str(receipt["merge"]), f"merged at the word of {by}")
+    by = [person.login for person in verdict.by]
+    return _merged(work, str(receipt["merge"]), f"merged at the word of {', '.join(by)}", by)
 
 
-def _merged(work: Work, sha: str, text: str) -> Commit:
+def _merged(work: Work, sha: str, text: str, by: list[str]) -> Commit:
+    """The end. `by` are those at whose word this gate opened; nobody where it was merged by hand."""
     summary = Summary(outcome="merged", text=text, merged_sha=sha or None)
-    return work.done(work.entry("summary", summary), ending="run_completed")
+    resolved = (work.event("gate_resolved", {"gate": "merge", "by": by}),) if by else ()
+    return work.done(work.entry("summary", summary), ending="run_completed", extra=resolved)

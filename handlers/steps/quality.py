@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agents.board import Author, HumanNote, InlineNote
+from agents.board import Author, HumanNote, InlineNote, Summary
 from gates import evaluate
 from gates import quality as gate
 from gates.evidence import PullEvidence
@@ -10,6 +10,7 @@ from gates.verdict import Blocked, Pass, Refuse, Verdict, Wait
 from handlers.events import Actor
 from handlers.messages import checks as check_message
 from handlers.messages.checks import QualityView
+from handlers.messages.hidden import strip_hidden
 from handlers.ports import Button, CheckState, Commit
 from handlers.publisher import Effect, Receipt
 from handlers.steps.evidence import current_pull, pull_evidence
@@ -20,12 +21,15 @@ AGAIN = Button("Look again", "Read the reviews once more", "look-again")
 
 
 async def run(work: Work) -> Commit:
-    """Wait for people, pass with `gate_resolved`, or go back to the developer with what they asked for."""
+    """Wait for people, pass with `gate_resolved`, or go back to the developer with what they asked for; end the run
+    where somebody merged meanwhile."""
     pull = current_pull(work)
     evidence = await pull_evidence(work, pull.number)
     verdict = evaluate(gate.GATE, evidence)
     head = evidence.head if isinstance(evidence, PullEvidence) else pull.head_sha
     await _show(work, head, verdict, pull.url)
+    if isinstance(evidence, PullEvidence) and evidence.merged:
+        return await _merged_past(work, pull.number)
     match verdict:
         case Pass():
             by = [person.login for person in verdict.by]
@@ -34,6 +38,14 @@ async def run(work: Work) -> Commit:
             return await _back_to_the_developer(work, pull.number, head, verdict)
         case Wait() | Blocked():
             return _waiting(work, head, verdict)
+
+
+async def _merged_past(work: Work, number: int) -> Commit:
+    """Somebody merged by hand although this gate had not passed: the run is over, and says so."""
+    live = await work.context.github.pulls.get(work.run.repo, number)
+    text = "merged by hand while the quality gate was shut"
+    summary = Summary(outcome="merged", text=text, merged_sha=live.merge_sha)
+    return work.done(work.entry("summary", summary), ending="run_completed")
 
 
 def _waiting(work: Work, head: str, verdict: Wait | Blocked) -> Commit:
@@ -115,10 +127,10 @@ async def _back_to_the_developer(work: Work, number: int, head: str, verdict: Re
         by = ", ".join(person.login for person in verdict.by)
         return _waiting(work, head, Wait(f"{by} to review again", verdict.by, "the changes they asked for were made"))
     note = HumanNote(
-        text=newest.body,
+        text=strip_hidden(newest.body),
         via="review",
         url=url,
-        inline=tuple(InlineNote(path=one.path, line=one.line, text=one.body) for one in mine),
+        inline=tuple(InlineNote(path=one.path, line=one.line, text=strip_hidden(one.body)) for one in mine),
     )
     author = newest.author or Actor(id=0, login="ghost")
     person = Author(kind="person", name=author.login, id=author.id)
