@@ -1,0 +1,1 @@
+"""The processes and what wires them: command line, settings, web, worker, demo."""

@@ -14,7 +14,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import parse_qs
 
 import structlog
@@ -67,6 +67,7 @@ class Outcome:
     answer: Mapping[str, object]
 
 
+@dataclass(eq=False)
 class Webhook:
     """An ASGI application for one path. It depends on the bus, on who we are, and on the secrets.
 
@@ -75,24 +76,21 @@ class Webhook:
     no secret, or an empty one.
     """
 
-    def __init__(
-        self,
-        bus: Bus,
-        app: AppIdentity,
-        secrets: Sequence[str],
-        limits: Limits = Limits(),
-        unavailable: tuple[type[Exception], ...] = (OSError, TimeoutError),
-        count: Callable[[str], None] = lambda outcome: None,
-    ) -> None:
-        if not secrets or not all(secret.strip() for secret in secrets):
+    bus: Bus
+    app: AppIdentity
+    secrets: Sequence[str] = field(repr=False)
+    limits: Limits = field(default_factory=Limits)
+    unavailable: tuple[type[Exception], ...] = (OSError,)
+    count: Callable[[str], None] = lambda outcome: None
+
+    def __post_init__(self) -> None:
+        if not self.secrets or not all(secret.strip() for secret in self.secrets):
             raise ValueError(
                 "GITHUB_WEBHOOK_SECRET is missing or has an empty part: anybody could send deliveries. "
                 "Set it to the secret of the App's webhook."
             )
-        self._bus, self._app, self._limits = bus, app, limits or Limits()
-        self._secrets = tuple(secret.encode() for secret in secrets)
-        self._unavailable: tuple[type[Exception], ...] = (*unavailable, TimeoutError)
-        self._count = count
+        self.unavailable = (*self.unavailable, TimeoutError)
+        self._secrets = tuple(secret.encode() for secret in self.secrets)
         self._large = 0
         self._log = structlog.get_logger("webhook")
 
@@ -105,7 +103,7 @@ class Webhook:
             outcome = Outcome(end.status, end.outcome, {"error": end.reason})
         except Disconnected:
             outcome = Outcome(0, "disconnected", {})
-        self._count(outcome.word)
+        self.count(outcome.word)
         self._log.log(
             20 if outcome.status in {200, 202} else 30,
             "delivery",
@@ -142,20 +140,20 @@ class Webhook:
     async def _body(self, headers: _Headers, receive: Receive) -> bytes:
         """The raw body, at most `limits.body` bytes, counted as they arrive: a declared length may lie or be absent."""
         declared = headers.only(b"content-length") or b""
-        if declared.isdigit() and (len(declared) > 12 or int(declared) > self._limits.body):
+        if declared.isdigit() and (len(declared) > 12 or int(declared) > self.limits.body):
             raise self._too_large()
         large = False
         body = bytearray()
         try:
-            async with asyncio.timeout(self._limits.read_s):
+            async with asyncio.timeout(self.limits.read_s):
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
                         raise Disconnected
                     body += message.get("body", b"")
-                    if len(body) > self._limits.body:
+                    if len(body) > self.limits.body:
                         raise self._too_large()
-                    if len(body) > self._limits.large and not large:
+                    if len(body) > self.limits.large and not large:
                         large = self._take_place()
                     if not message.get("more_body", False):
                         return bytes(body)
@@ -165,11 +163,11 @@ class Webhook:
             self._large -= large
 
     def _too_large(self) -> Answered:
-        return Answered(413, "too_large", f"A delivery is at most {self._limits.body} bytes.")
+        return Answered(413, "too_large", f"A delivery is at most {self.limits.body} bytes.")
 
     def _take_place(self) -> bool:
         """Take a place for a large body; True. Raises `Answered` when all are taken."""
-        if self._large >= self._limits.large_at_once:
+        if self._large >= self.limits.large_at_once:
             raise Answered(503, "busy", "Too many large deliveries at once. Redeliver this one later.")
         self._large += 1
         return True
@@ -188,7 +186,7 @@ class Webhook:
         """Refuse deliveries of a repository's or another App's webhook that was given the same secret."""
         ids = headers.all(b"x-github-hook-installation-target-id")
         types = headers.all(b"x-github-hook-installation-target-type")
-        if any(kind != b"integration" for kind in types) or any(one != str(self._app.app_id).encode() for one in ids):
+        if any(kind != b"integration" for kind in types) or any(one != str(self.app.app_id).encode() for one in ids):
             raise Answered(403, "target", "This delivery is not for our App: see X-GitHub-Hook-Installation-Target-ID.")
 
     def _translate(self, event: str, text: bytes, delivery: str) -> Translation:
@@ -200,16 +198,16 @@ class Webhook:
         if not isinstance(payload, dict):
             raise Answered(400, "malformed", "The payload is not a JSON object.")
         try:
-            return translate(event, payload, delivery, self._app)
+            return translate(event, payload, delivery, self.app)
         except PayloadError as error:
             raise Answered(400, "shape", str(error)) from None
 
     async def _store(self, delivery: Delivery) -> Outcome:
         """Put the events on the bus, once. GitHub must see a failure when the store cannot be reached."""
         try:
-            async with asyncio.timeout(self._limits.store_s):
-                new = await self._bus.ingest(delivery)
-        except self._unavailable as error:
+            async with asyncio.timeout(self.limits.store_s):
+                new = await self.bus.ingest(delivery)
+        except self.unavailable as error:
             self._log.error("store unavailable", delivery=delivery.id, error=type(error).__name__)
             raise Answered(503, "store_down", "The store cannot be reached. Redeliver this delivery later.") from None
         if not new:

@@ -1,0 +1,1 @@
+"""What happens when an event arrives; the only place that joins agents and gates."""

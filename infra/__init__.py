@@ -1,0 +1,1 @@
+"""Adapters: one package per vendor, each providing what the core's ports ask for."""

@@ -12,6 +12,8 @@ LISTED_COMMITS = 20
 
 
 class Commit(Fields):
+    """One pushed commit: the paths that it touches."""
+
     added: tuple[str, ...] | None = None
     removed: tuple[str, ...] | None = None
     modified: tuple[str, ...] | None = None

@@ -65,7 +65,8 @@ async def run_role(work: Work) -> Commit:
         journal = StoredJournal(work.context.store.turns, work.lease, turns)
         stop = await _loop(work, role, turns, journal, workspace)
         if isinstance(stop, Finished):
-            return await _finished(work, role, start, stop, workspace, journal)
+            made = await _made(work, role, start, workspace)
+            return await _finished(work, stop, made, journal.heard)
     return _stopped(work, stop)
 
 
@@ -130,24 +131,30 @@ def _start(work: Work, role: Role) -> Start:
     return base
 
 
-async def _finished(
-    work: Work, role: Role, start: Start, stop: Finished, workspace: Workspace, journal: StoredJournal
-) -> Commit:
+async def _made(work: Work, role: Role, start: Start, workspace: Workspace) -> Made | None:
+    """The tree that the role leaves; None when it was to change something and did not."""
     made = Made(base_sha=start.base_sha, tree=start.tree or "", includes=start.includes)
-    if role.may_write != "nothing":
-        snapshot = await workspace.snapshot()
-        if role.may_write == "anything" and not snapshot.files:
-            return _failed(work, "handed in a result, but no file differs from the base commit")
-        made = replace(
-            made,
-            tree=snapshot.tree,
-            pack=await work.context.store.blobs.put(snapshot.pack),
-            files=snapshot.files,
-            diff=snapshot.diff,
-            outside_design=_outside(work, tuple(change.path for change in snapshot.files)),
-        )
+    if role.may_write == "nothing":
+        return made
+    snapshot = await workspace.snapshot()
+    if role.may_write == "anything" and not snapshot.files:
+        return None
+    return replace(
+        made,
+        tree=snapshot.tree,
+        pack=await work.context.store.blobs.put(snapshot.pack),
+        files=snapshot.files,
+        diff=snapshot.diff,
+        outside_design=_outside(work, tuple(change.path for change in snapshot.files)),
+    )
+
+
+async def _finished(work: Work, stop: Finished, made: Made | None, heard: int) -> Commit:
+    """The typed entry of what was made; what people said too late for the role is said again to the next."""
+    if made is None:
+        return _failed(work, "handed in a result, but no file differs from the base commit")
     kind, value = stop.output.to_board(made)
-    unheard = await work.context.store.turns.waiting(work.lease, journal.heard)
+    unheard = await work.context.store.turns.waiting(work.lease, heard)
     extra = (work.event("steered", {"via": "steer", "late": len(unheard)}),) if unheard else ()
     return work.done(work.entry(kind, value), extra=extra)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agents.board import Code, Issue, PullRequest, TestResults, value_of
+from agents.board import Code, Entry, Issue, PullRequest, TestResults, value_of
 from handlers.events import Actor
 from handlers.messages import branch as branch_message
 from handlers.messages import commit as commit_message
@@ -26,7 +26,7 @@ async def run(work: Work) -> Commit:
     if before is not None and before.tree == results.tree:
         head = before.head_sha
     else:
-        head = await _push(work, name, before, results, value_of(code_entry, Code), tested.at)
+        head = await _push(work, name, before, tested, value_of(code_entry, Code))
     pull = await _pull(work, name)
     await work.context.github.pulls.edit(work.run.repo, pull.number, *_text(work))
     value = PullRequest(
@@ -66,8 +66,9 @@ async def _free_branch(work: Work) -> str:
     return str((await work.publisher.once(Effect("name", do, find)))["branch"])
 
 
-async def _push(work: Work, name: str, before: PullRequest | None, results: TestResults, code: Code, at: int) -> str:
+async def _push(work: Work, name: str, before: PullRequest | None, tested: Entry, code: Code) -> str:
     """One commit of the joined tree on top of our last; its date is the entry's, so that a repeat is the same."""
+    results = value_of(tested, TestResults)
     parent = before.head_sha if before is not None else work.run.base_sha
     packs = [await work.context.store.blobs.get(results.pack)]
     contents = work.context.workspaces.contents
@@ -84,7 +85,7 @@ async def _push(work: Work, name: str, before: PullRequest | None, results: Test
         message=commit_message.render(commit_message.CommitView(work.run.issue, subject, rest.strip() or code.notes)),
         author_name=bot.login,
         author_email=noreply(bot),
-        date=at // 1000,
+        date=tested.at // 1000,
     )
     sha = await work.context.github.repository.commit(work.run.repo, new)
 

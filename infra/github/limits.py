@@ -60,6 +60,7 @@ class Cooldowns:
         self._until: dict[int, float] = {}
 
     def start(self, installation: int, seconds: float) -> None:
+        """Hold the installation back for so long, or longer if it is held already."""
         until = self._time.monotonic() + seconds
         self._until[installation] = max(until, self._until.get(installation, 0.0))
 

@@ -24,6 +24,7 @@ class SharedTransport(httpx.AsyncBaseTransport):
         self._time = time
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request; limits that the answer states in forms githubkit cannot read become whole seconds."""
         response = await self._pool.handle_async_request(request)
         headers = response.headers
         if (asked := headers.get("retry-after")) is not None:

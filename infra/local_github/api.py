@@ -141,6 +141,7 @@ class Endpoint:
 
 
 def compiled(path: str) -> re.Pattern[str]:
+    """A route's path as a pattern: `{name}` is one segment, `{name+}` any number of them."""
     pattern = re.sub(r"\\\{(\w+)\\\+\\\}", r"(?P<\1>.+)", re.escape(path))
     return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/]+)", pattern))
 

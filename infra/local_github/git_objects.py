@@ -201,7 +201,7 @@ async def diff(store: GitStore, repo_id: int, old: str, new: str) -> list[FileCh
     text = (await store.git(repo_id, "diff", *flags, "--patch", old, new)).decode("utf-8", "replace")
     patches = iter(re.split(r"(?m)^(?=diff --git )", text)[1:])
     numbers = _numstat(counts)
-    return [_change(*item, numbers, patches) for item in _raw(raw)]
+    return [_change(entry, numbers, patches) for entry in _raw(raw)]
 
 
 def _raw(raw: bytes) -> Iterator[tuple[str, str, str | None, str]]:
@@ -226,8 +226,9 @@ def _numstat(raw: bytes) -> dict[str, tuple[str, str]]:
 
 
 def _change(
-    status: str, path: str, previous: str | None, sha: str, rest: dict[str, tuple[str, str]], patches: Iterator[str]
+    entry: tuple[str, str, str | None, str], rest: dict[str, tuple[str, str]], patches: Iterator[str]
 ) -> FileChange:
+    status, path, previous, sha = entry
     section = next(patches, "")
     if status == "T":  # a change of type is printed as a deletion and an addition
         section = next(patches, "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 
 from infra.local_github.git_objects import FileChange, read_commits
 from infra.local_github.markdown import render
@@ -61,7 +60,7 @@ async def thread(world: World, repo: Repo, issue: Issue) -> Json:
     pull = repo.pulls.get(issue.number)
     timeline = _comments(world, repo, issue)
     shown = row(world, repo, issue) | {
-        "opening": _text(world, repo, issue.user_id, issue.body, issue.created_at, "opened"),
+        "opening": _text(world, repo, issue.user_id, issue.body, "opened") | {"at": issue.created_at},
         "open": issue.state == "open",
     }
     if pull:
@@ -76,14 +75,13 @@ async def thread(world: World, repo: Repo, issue: Issue) -> Json:
     return shown
 
 
-def _text(world: World, repo: Repo, user_id: int, body: str | None, at: datetime, verb: str) -> Json:
+def _text(world: World, repo: Repo, user_id: int, body: str | None, verb: str) -> Json:
     role = association(world, repo, user_id).title()
     return {
         "type": "text",
         "who": who(world, user_id),
         "role": "" if role == "None" else role,
         "html": render(body) if body else "",
-        "at": at,
         "verb": verb,
     }
 
@@ -106,8 +104,9 @@ def _reactions(repo: Repo, subject: str) -> list[tuple[str, int]]:
 def _comments(world: World, repo: Repo, issue: Issue) -> list[Json]:
     found = [c for c in repo.comments.values() if c.issue == issue.number]
     return [
-        _text(world, repo, c.user_id, c.body, c.created_at, "commented")
+        _text(world, repo, c.user_id, c.body, "commented")
         | {
+            "at": c.created_at,
             "anchor": f"issuecomment-{c.id}",
             "edited": c.updated_at != c.created_at,
             "reactions": _reactions(repo, f"comment:{c.id}"),
@@ -122,8 +121,9 @@ def _reviews(world: World, repo: Repo, pull: Pull) -> list[Json]:
         if review.pull != pull.number or review.submitted_at is None:
             continue
         remarks = [c for c in repo.review_comments.values() if c.review_id == review.id]
-        item = _text(world, repo, review.user_id, review.body, review.submitted_at, _VERBS[review.state])
+        item = _text(world, repo, review.user_id, review.body, _VERBS[review.state])
         item |= {
+            "at": review.submitted_at,
             "type": "review",
             "kind": review.state.lower(),
             "sha": review.commit_id,

@@ -56,7 +56,7 @@ def enqueue(world: World, notice: Notice) -> None:
             "sender": simple_user(world, world.state.users[notice.sender_id]),
             "installation": {"id": made.id, "node_id": node_id("Installation", made.id)},
         }
-        _add(world, app, notice.event, payload, made.id, notice.repo.id)
+        _add(world, app, notice.event, payload)
 
 
 def announce_installation(world: World, made: Installation) -> None:
@@ -65,7 +65,7 @@ def announce_installation(world: World, made: Installation) -> None:
     if not app.webhook_url:
         return
     hook = {"type": "App", "id": app.id, "name": "web", "active": True, "events": app.events, "app_id": app.id}
-    _add(world, app, "ping", {"zen": "Keep it logically awesome.", "hook_id": app.id, "hook": hook}, None, None)
+    _add(world, app, "ping", {"zen": "Keep it logically awesome.", "hook_id": app.id, "hook": hook})
     chosen = [world.state.repos[r] for r in made.repository_ids]
     brief = [
         {
@@ -84,18 +84,18 @@ def announce_installation(world: World, made: Installation) -> None:
         "requester": None,
         "sender": simple_user(world, world.state.users[made.account_id]),
     }
-    _add(world, app, "installation", payload, made.id, None)
+    _add(world, app, "installation", payload)
 
 
-def _add(world: World, app: App, event: str, payload: Json, installation: int | None, repo: int | None) -> None:
+def _add(world: World, app: App, event: str, payload: Json) -> None:
     delivery = Delivery(
         id=world.new_id(),
         guid=str(uuid.uuid4()),
         app_id=app.id,
         event=event,
         action=payload.get("action"),
-        installation_id=installation,
-        repository_id=repo,
+        installation_id=payload.get("installation", {}).get("id"),
+        repository_id=payload.get("repository", {}).get("id"),
         payload=json.dumps(payload, ensure_ascii=False, separators=(",", ":")),
         delivered_at=world.now(),
     )

@@ -224,8 +224,10 @@ class FakeReviews:
         for comment in comments:
             if comment.line not in world.lines_of_diff(repo, number, comment.path):
                 raise Refused(f"GitHub: 422 line {comment.line} of {comment.path} is not part of the diff")
-        made = world.add_review(repo, number, world.bot, "commented", _fitting(body), head)
-        lines = world.pull(repo, number).lines
+        made = world.add_review(repo, number, world.bot, "commented", _fitting(body))
+        pull = world.pull(repo, number)
+        pull.reviews[-1] = replace(pull.reviews[-1], commit=head)
+        lines = pull.lines
         lines.extend(replace(c, id=world.next_id(), review_id=made, author=world.bot) for c in comments)
         return made
 

@@ -157,14 +157,12 @@ class FakeWorld:
         self.issue(repo, number).comments.append(facts)
         return made
 
-    def add_review(
-        self, repo: RepoRef, number: int, author: Actor, state: str, body: str = "", head: str | None = None
-    ) -> int:
-        """A review (`approved`, `changes_requested`, `commented`, `dismissed`) of `head`, by default today's."""
+    def add_review(self, repo: RepoRef, number: int, author: Actor, state: str, body: str = "") -> int:
+        """A review (`approved`, `changes_requested`, `commented`, `dismissed`) of today's head."""
         made = self.next_id()
         url = f"https://github.test/{repo.full_name}/pull/{number}#pullrequestreview-{made}"
-        commit = head or self.head_of(repo, number)
-        self.pull(repo, number).reviews.append(ReviewFacts(made, state, body, commit, author, url, self.tick()))
+        head = self.head_of(repo, number)
+        self.pull(repo, number).reviews.append(ReviewFacts(made, state, body, head, author, url, self.tick()))
         return made
 
     def push(self, repo: RepoRef, branch: str, files: Mapping[str, str | bytes]) -> str:

@@ -22,23 +22,12 @@ def person(user: int, permission: Permission | None = None, kind: str = "User") 
 
 
 def review(
-    number: int,
-    user: int | None,
-    state: Any = "approved",
-    commit: str | None = HEAD,
-    at: int | None = None,
-    kind: str = "User",
-    names_head: bool = False,
+    number: int, user: int | None, state: Any = "approved", commit: str | None = HEAD, **more: Any
 ) -> ReviewEvidence:
-    author = None if user is None else person(user, kind=kind)
-    return ReviewEvidence(
-        id=number,
-        state=state,
-        commit=commit,
-        author=author,
-        submitted_at=number if at is None else at,
-        names_head=names_head,
-    )
+    """A review; `more` may be its time `at` (else its number), its author's `kind`, and `names_head`."""
+    author = None if user is None else person(user, kind=more.pop("kind", "User"))
+    at = more.pop("at", number)
+    return ReviewEvidence(id=number, state=state, commit=commit, author=author, submitted_at=at, **more)
 
 
 EVERYBODY = (person(REQUESTER, "maintain"), person(ANN, "write"), person(BEN, "admin"), person(CAT, "write"))
