@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import redis.exceptions
 import yaml
-from fastapi import FastAPI
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.settings import Settings
 from handlers.analysis import check
@@ -93,8 +93,11 @@ async def open_hub(address: Address) -> AsyncIterator[Hub]:
         await client.aclose()
 
 
-def web_app(hub: Hub, identity: AppIdentity, secrets: tuple[str, ...]) -> FastAPI:
-    """The web process's application. Raises ValueError without a webhook secret."""
+def web_app(hub: Hub, identity: AppIdentity, secrets: tuple[str, ...]) -> ASGIApp:
+    """The web process's application: deliveries go straight to the webhook, everything else to the pages.
+
+    Raises ValueError without a webhook secret.
+    """
     from bot.app import WebDeps, create_app
     from bot.web.metrics import Counters
     from bot.webhook import Webhook
@@ -102,7 +105,13 @@ def web_app(hub: Hub, identity: AppIdentity, secrets: tuple[str, ...]) -> FastAP
     counters = Counters()
     webhook = Webhook(hub.bus, identity, secrets, unavailable=STORE_ERRORS, count=counters.delivery)
     deps = WebDeps(webhook, hub.ping, hub.runs, hub.runs, counters=counters, unavailable=STORE_ERRORS)
-    return create_app(deps)
+    pages = create_app(deps)
+
+    async def front(scope: Scope, receive: Receive, send: Send) -> None:
+        delivery = scope["type"] == "http" and scope["path"] == "/webhook"
+        await (webhook if delivery else pages)(scope, receive, send)
+
+    return front
 
 
 def workflows() -> Mapping[str, Workflow]:

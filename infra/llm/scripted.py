@@ -87,6 +87,8 @@ class ScriptedModel:
         """
         model = cls(load_script(script) if isinstance(script, Path) else script, latency=latency, faults=faults)
         with socket.create_server(("127.0.0.1", port)) as listener:
+            # Accepted connections inherit it; else each small answer waits 40 ms for a delayed acknowledgement.
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             model.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
             config = uvicorn.Config(
                 model.app, lifespan="off", log_config=None, log_level="critical", timeout_graceful_shutdown=2
