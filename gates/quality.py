@@ -32,7 +32,7 @@ def _waiting(evidence: PullEvidence, found: Approvals) -> Wait:
     have = {person.id for person in found.approved}
     who = tuple(person for person in eligible(evidence) if person.id not in have)
     need = "one approving review" if missing == 1 else f"{missing} approving reviews"
-    reasons = [f"{one.by.login}'s approval does not count: {one.why}" for one in found.discounted if one.by is not None]
+    reasons = [f"the approval by {one.by.login} does not count: {one.why}" for one in found.discounted if one.by]
     if not who:
         reasons.append("nobody known here may approve it: somebody else with write access has to")
     return Wait(f"{need} of {evidence.head[:12]}", who, "; ".join(reasons) or "nobody has approved this commit yet")
