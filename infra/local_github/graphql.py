@@ -81,6 +81,7 @@ def _shown(call: Call, repo: Repo, pull: Pull) -> Json:
         "state": state,
         "headRefOid": pull.head_sha,
         "url": site,
+        "mergeCommit": {"oid": pull.merge_sha} if pull.merge_sha else None,
     }
 
 

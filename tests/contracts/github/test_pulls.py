@@ -8,7 +8,7 @@ import pytest
 
 from handlers.ports import Conflicted, NewPull, Refused
 from tests.contracts.github.scenes import BRANCH, base_of, pull_of
-from tests.contracts.github.stage import LocalStage, Stage
+from tests.contracts.github.stage import Stage
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -69,10 +69,7 @@ async def test_ready_then_merged(stage: Stage) -> None:
         await pulls.merge(stage.repo, pull.number, pull.head_sha, "Fix add (#2)")
 
 
-async def test_the_merge_commit_is_known_afterwards(stage: Stage, request: pytest.FixtureRequest) -> None:
-    if isinstance(stage, LocalStage):
-        why = "API version 2026-03-10 tells it by GraphQL's mergeCommit only, which the local GitHub may not know"
-        request.applymarker(pytest.mark.xfail(reason=why))
+async def test_the_merge_commit_is_known_afterwards(stage: Stage) -> None:
     pull = await pull_of(stage, draft=False)
     sha = await stage.ports.pulls.merge(stage.repo, pull.number, pull.head_sha, "Fix add")
     assert (await stage.ports.pulls.get(stage.repo, pull.number)).merge_sha == sha
