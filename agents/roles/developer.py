@@ -11,7 +11,11 @@ from agents.role import Made, Output, Role
 class CodeOutput(Output):
     """What the developer says of the change; the change itself is the work tree."""
 
-    summary: str = Field(min_length=1, description="what was changed and why, as for a commit message")
+    summary: str = Field(
+        min_length=1,
+        description="a commit message: first line what changes, imperative, at most 72 characters, no full stop; "
+        "then a blank line and, in a few sentences, why",
+    )
     notes: str = Field(
         default="", description="for the reviewer: choices, what was looked at, answers to each review point"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from dataclasses import dataclass
 
@@ -18,6 +19,17 @@ class CommitView:
     number: int
     subject: str
     body: str = ""
+
+
+def split(summary: str) -> tuple[str, str]:
+    """A developer's summary as subject and the rest: its first line, or its first sentence where that line is longer
+    than a subject may be."""
+    subject, _, rest = summary.strip().partition("\n")
+    if len(subject) > SUBJECT_LIMIT:
+        sentence = re.match(r"(.{8,}?[.!?])\s+(?=\S)", subject)
+        if sentence is not None:
+            subject, rest = sentence[1], f"{subject[sentence.end() :]}\n{rest}"
+    return subject.strip(), rest.strip()
 
 
 def _paragraphs(text: str) -> list[str]:

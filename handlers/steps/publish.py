@@ -77,12 +77,12 @@ async def _push(work: Work, name: str, before: PullRequest | None, tested: Entry
         # Our own head is fetched like any commit; the look at the base before it made sure that the base is here too.
         edits = await contents(work.run.repo, parent, results.tree, packs)
     bot = await work.context.github.people.bot()
-    subject, _, rest = code.summary.partition("\n")
+    subject, rest = commit_message.split(code.summary)
     new = NewCommit(
         parent=parent,
         tree=results.tree,
         edits=tuple(edits),
-        message=commit_message.render(commit_message.CommitView(work.run.issue, subject, rest.strip() or code.notes)),
+        message=commit_message.render(commit_message.CommitView(work.run.issue, subject, rest or code.notes)),
         author_name=bot.login,
         author_email=noreply(bot),
         date=tested.at // 1000,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agents.board import Code, Design, Issue, Requirements, Review, TestResults
+from handlers.messages.commit import split
 from handlers.messages.pull import FileLine, PullView, RequirementLine
 from handlers.telling import spending_of, tests_of
 from handlers.work import Work
@@ -23,7 +24,7 @@ def pull_view(work: Work) -> PullView:
         number=work.run.issue,
         run=work.run.id,
         requester=work.run.requester.login,
-        what=(code.summary.splitlines()[0] if code is not None and code.summary else "") or _title(issue),
+        what=(split(code.summary)[0] if code is not None else "") or _title(issue),
         why=requirements.summary if requirements is not None else "",
         spending=spending_of(work.run, work.state),
         seconds=(work.context.clock.now_ms() - work.run.started_at) / 1000,

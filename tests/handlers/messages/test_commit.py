@@ -1,0 +1,29 @@
+"""How a developer's summary becomes a subject and a body."""
+
+from __future__ import annotations
+
+import pytest
+
+from handlers.messages.commit import split
+
+LONG = "Fix slices of a set after removals, also negative ones. Bounds counted places that hold nothing any more. See R1."
+
+
+@pytest.mark.parametrize(
+    ("summary", "subject", "rest"),
+    [
+        pytest.param("Fix the parser", "Fix the parser", "", id="a line"),
+        pytest.param("Fix it\n\nIt was broken.", "Fix it", "It was broken.", id="a commit message"),
+        pytest.param(
+            LONG,
+            "Fix slices of a set after removals, also negative ones.",
+            "Bounds counted places that hold nothing any more. See R1.",
+            id="sentences on one long line",
+        ),
+        pytest.param("Use v1.2. Then stop", "Use v1.2. Then stop", "", id="a short line is kept whole"),
+        pytest.param("x" * 100, "x" * 100, "", id="one long word"),
+        pytest.param("  \n\n", "", "", id="nothing"),
+    ],
+)
+def test_split(summary: str, subject: str, rest: str) -> None:
+    assert split(summary) == (subject, rest)
