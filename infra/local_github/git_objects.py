@@ -40,6 +40,17 @@ class Person:
 
 
 @dataclass(frozen=True)
+class NewCommit:
+    """A commit to be stored; the message gets no newline."""
+
+    tree: str
+    parents: Sequence[str]
+    author: Person
+    committer: Person
+    message: str
+
+
+@dataclass(frozen=True)
 class Commit:
     """A commit as stored."""
 
@@ -135,13 +146,10 @@ async def _drop(store: GitStore, repo_id: int, path: str, index: dict[str, str],
         await store.git(repo_id, "update-index", "-z", "--index-info", stdin=lines, extra=index)
 
 
-async def write_commit(
-    store: GitStore, repo_id: int, tree: str, parents: Sequence[str], people: tuple[Person, Person], message: str
-) -> str:
-    """Store a commit byte for byte as git would from these facts (the message gets no newline); returns its id."""
-    author, committer = people
-    lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
-    lines += [f"author {_ident(author)}", f"committer {_ident(committer)}", "", message]
+async def write_commit(store: GitStore, repo_id: int, new: NewCommit) -> str:
+    """Store a commit byte for byte as git would from these facts; returns its id."""
+    lines = [f"tree {new.tree}", *(f"parent {parent}" for parent in new.parents)]
+    lines += [f"author {_ident(new.author)}", f"committer {_ident(new.committer)}", "", new.message]
     raw = "\n".join(lines).encode("utf-8", "surrogateescape")
     return (await store.git(repo_id, "hash-object", "-w", "-t", "commit", "--stdin", stdin=raw)).decode().strip()
 

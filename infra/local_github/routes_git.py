@@ -13,6 +13,7 @@ from infra.local_github.errors import ApiError, invalid, not_found, unprocessabl
 from infra.local_github.git_objects import (
     MODES,
     BadTree,
+    NewCommit,
     Person,
     ls_tree,
     read_commit,
@@ -225,7 +226,7 @@ async def create_commit(call: Call) -> Answer:
     author = person(call, "author", None)
     committer = person(call, "committer", author)
     try:
-        sha = await write_commit(call.git, call.repo.id, tree, parents, (author, committer), message)
+        sha = await write_commit(call.git, call.repo.id, NewCommit(tree, parents, author, committer, message))
     except GitFailed as failed:
         raise unprocessable("The commit is malformed.") from failed
     made = await read_commit(call.git, call.repo.id, sha)

@@ -6,7 +6,7 @@ from infra.local_github import objects_git, objects_pull
 from infra.local_github.api import Answer, Call, Endpoint
 from infra.local_github.auth import Needs
 from infra.local_github.errors import ApiError, custom, invalid, not_found, unprocessable
-from infra.local_github.git_objects import Person, merge_trees, read_commit, read_commits, write_commit
+from infra.local_github.git_objects import NewCommit, Person, merge_trees, read_commit, read_commits, write_commit
 from infra.local_github.git_store import GitFailed
 from infra.local_github.pull_state import (
     blockers,
@@ -228,7 +228,7 @@ async def _merge_commit(call: Call, pull: Pull, method: str) -> str:
         user = call.world.state.users[issue.user_id]
         author = Person(user.name or user.login, call.world.email(user), own.date)
     parents = [pull.base_sha] if squash else [pull.base_sha, pull.head_sha]
-    return await write_commit(call.git, repo.id, tree, parents, (author, own), text)
+    return await write_commit(call.git, repo.id, NewCommit(tree, parents, author, own, text))
 
 
 async def _squashed_messages(call: Call, pull: Pull) -> str:
@@ -256,12 +256,13 @@ async def _replay(call: Call, onto: str, sha: str, committer: Person) -> str:
     commit = await read_commit(call.git, call.repo.id, sha)
     # merge-tree takes its base from history: a stand-in of `onto` with the commit's parent as parent gives it.
     target = await read_commit(call.git, call.repo.id, onto)
-    people = (committer, committer)
-    stand_in = await write_commit(call.git, call.repo.id, target.tree, list(commit.parents), people, "stand-in")
+    like_target = NewCommit(target.tree, commit.parents, committer, committer, "stand-in")
+    stand_in = await write_commit(call.git, call.repo.id, like_target)
     tree = await merge_trees(call.git, call.repo.id, stand_in, sha)
     if tree is None:
         raise ApiError(405, "This branch can't be rebased")
-    return await write_commit(call.git, call.repo.id, tree, [onto], (commit.author, committer), commit.message)
+    replayed = NewCommit(tree, [onto], commit.author, committer, commit.message)
+    return await write_commit(call.git, call.repo.id, replayed)
 
 
 _BASE = "/repos/{owner}/{repo}/pulls"

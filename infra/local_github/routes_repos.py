@@ -10,6 +10,7 @@ from infra.local_github.auth import Needs
 from infra.local_github.errors import ApiError, not_found, unprocessable
 from infra.local_github.git_objects import (
     BadTree,
+    NewCommit,
     diff,
     entry_at,
     ls_tree,
@@ -192,8 +193,8 @@ async def _change_file(call: Call, content: bytes | None) -> Answer:
     except BadTree as bad:
         raise unprocessable(f"path contains a malformed path component: {bad}") from bad
     committer = person(call, "committer", None)
-    people = (person(call, "author", committer), committer)
-    sha = await write_commit(call.git, call.repo.id, tree, [before] if before else [], people, message)
+    new = NewCommit(tree, [before] if before else [], person(call, "author", committer), committer, message)
+    sha = await write_commit(call.git, call.repo.id, new)
     await call.git.set_ref(call.repo.id, ref, sha, before or ZERO)
     await moved(call, ref, before or ZERO, sha)
     made = objects_git.git_commit(call.world, call.repo, await read_commit(call.git, call.repo.id, sha))

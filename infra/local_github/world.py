@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from infra.local_github.faults import Faults
-from infra.local_github.git_objects import Person, write_blob, write_commit, write_tree
+from infra.local_github.git_objects import NewCommit, Person, write_blob, write_commit, write_tree
 from infra.local_github.git_store import ZERO, GitStore
 from infra.local_github.objects_pull import PullFacts
 from infra.local_github.records import (
@@ -300,7 +300,7 @@ class World:
         owner = self.state.users[repo.owner_id]
         person = Person(owner.name or owner.login, self.email(owner), self.now() - timedelta(days=1))
         tree = await write_tree(self.git, repo.id, None, changes)
-        commit = await write_commit(self.git, repo.id, tree, [], (person, person), "Initial commit\n")
+        commit = await write_commit(self.git, repo.id, NewCommit(tree, [], person, person, "Initial commit\n"))
         await self.git.set_ref(repo.id, f"refs/heads/{repo.default_branch}", commit, ZERO)
         return self._keep(repo)
 

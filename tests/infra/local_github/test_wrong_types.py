@@ -25,8 +25,12 @@ RULES: dict[str, Any] = {
 
 def bodies(ids: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """A good body for each writing endpoint, by method and path as in the endpoint table."""
+    return {**bodies_of_things(ids), **bodies_of_pulls(ids)}
+
+
+def bodies_of_things(ids: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Good bodies for everything but pull requests."""
     entry = {"path": "p", "mode": "100644", "type": "blob", "content": "x"}
-    remark = {"path": "feature.txt", "line": 1, "start_line": None, "side": "RIGHT", "body": "b"}
     output = {"title": "t", "summary": "s", "text": "x", "annotations": []}
     check: dict[str, Any] = {
         "name": "n",
@@ -65,6 +69,21 @@ def bodies(ids: dict[str, Any]) -> dict[str, dict[str, Any]]:
         "POST /repos/{owner}/{repo}/issues/{number}/comments": {"body": "b"},
         "PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}": {"body": "b"},
         "POST /repos/{owner}/{repo}/issues/{number}/reactions": {"content": "eyes"},
+        "PUT /repos/{owner}/{repo}/contents/{path+}": {
+            "message": "m",
+            "content": "eA==",
+            "branch": "feature",
+            "sha": None,
+        },
+        "PUT /repos/{owner}/{repo}/branches/{branch+}/protection": RULES,
+        "POST /graphql": {"query": "{ node(id: $id) { id } }", "variables": {"id": "x"}},
+    }
+
+
+def bodies_of_pulls(ids: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Good bodies for pull requests, their reviews and remarks."""
+    remark = {"path": "feature.txt", "line": 1, "start_line": None, "side": "RIGHT", "body": "b"}
+    return {
         "POST /repos/{owner}/{repo}/pulls": {
             "title": "t",
             "body": "b",
@@ -88,14 +107,6 @@ def bodies(ids: dict[str, Any]) -> dict[str, dict[str, Any]]:
             "comments": [remark],
         },
         "POST /repos/{owner}/{repo}/pulls/{number}/comments": remark | {"in_reply_to": None, "position": 1},
-        "PUT /repos/{owner}/{repo}/contents/{path+}": {
-            "message": "m",
-            "content": "eA==",
-            "branch": "feature",
-            "sha": None,
-        },
-        "PUT /repos/{owner}/{repo}/branches/{branch+}/protection": RULES,
-        "POST /graphql": {"query": "{ node(id: $id) { id } }", "variables": {"id": "x"}},
     }
 
 
