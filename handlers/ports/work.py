@@ -1,0 +1,81 @@
+"""What else the core needs: wake-ups, time, and work trees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from agents.board import FileChange
+from agents.ports import Tools
+from handlers.events import RepoRef
+from handlers.ports.github import TreeEdit
+
+
+class Wake(Protocol):
+    """Hints that something is due. Losing or doubling one changes nothing: the sweeper finds what is due anyway."""
+
+    async def wake(self, due: Sequence[tuple[str, str]]) -> None:
+        """Ask for each to be run soon, by whichever worker; the pairs are those of `Tasks.due`."""
+        ...
+
+
+class Clock(Protocol):
+    """Time, so that tests own it."""
+
+    def now_ms(self) -> int: ...
+
+    def monotonic(self) -> float: ...
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A work tree, fixed: its tree id, the files that differ from the base, and a pack of the objects that are new."""
+
+    tree: str
+    pack: bytes
+    files: tuple[FileChange, ...]
+    diff: str
+    outside: tuple[str, ...] = ()
+
+
+class Workspace(Tools, Protocol):
+    """A private copy of a repository at one tree, outside any git directory that the sandbox can touch."""
+
+    async def snapshot(self) -> Snapshot:
+        """Fix the tree as it stands. Raises `ToolError` when it holds what may not be committed (links, odd modes)."""
+        ...
+
+
+class Workspaces(Protocol):
+    """Makes work trees; the git directory stays with the host."""
+
+    def open(
+        self, repo: RepoRef, base_sha: str, tree: str | None, packs: Sequence[bytes]
+    ) -> AbstractAsyncContextManager[Workspace]:
+        """A work tree of `base_sha`, or of `tree` whose new objects are in `packs`. Gone when the context ends."""
+        ...
+
+    async def survey(self, repo: RepoRef, base_sha: str) -> Survey:
+        """What the repository looks like at a commit. Raises `TooBig` or `GitHubError`."""
+        ...
+
+    async def contents(self, repo: RepoRef, base_sha: str, tree: str, packs: Sequence[bytes]) -> Sequence[TreeEdit]:
+        """The edits that lead from `base_sha` to `tree`, with file contents, for a commit through the API."""
+        ...
+
+
+class TooBig(Exception):
+    """The repository is over a limit; the text names the limit and the way out."""
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Listing (paths, at most 2,000), number of files, guidance files, and the test command with where it came from."""
+
+    paths: tuple[str, ...]
+    files: int
+    guidance: tuple[tuple[str, str], ...]
+    test_command: tuple[str, ...] | None
+    test_command_source: str
