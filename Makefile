@@ -28,7 +28,7 @@ format: install ## Format the code and fix what can be fixed.
 	$(BIN)/ruff format .
 
 bench: install ## Measure, and write build/bench.json.
-	@$(BIN)/python -m pytest --version >/dev/null
+	@$(BIN)/python -m tests.bench
 
 lock: ## Resolve requirements.lock anew (needs uv); ARGS=--upgrade takes newer releases.
 	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-header -q \
