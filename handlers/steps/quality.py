@@ -7,11 +7,10 @@ from gates import evaluate
 from gates import quality as gate
 from gates.evidence import PullEvidence
 from gates.verdict import Blocked, Pass, Refuse, Verdict, Wait
-from handlers.events import Actor
 from handlers.messages import checks as check_message
 from handlers.messages.checks import QualityView
 from handlers.messages.hidden import strip_hidden
-from handlers.ports import Button, CheckState, Commit
+from handlers.ports import Button, CheckState, Commit, ReviewFacts
 from handlers.publisher import Effect, Receipt
 from handlers.steps.evidence import current_pull, pull_evidence
 from handlers.work import Work
@@ -27,6 +26,10 @@ async def run(work: Work) -> Commit:
     evidence = await pull_evidence(work, pull.number)
     verdict = evaluate(gate.GATE, evidence)
     head = evidence.head if isinstance(evidence, PullEvidence) else pull.head_sha
+    asked = await _newest_request(work, pull.number, verdict) if isinstance(verdict, Refuse) else None
+    if isinstance(verdict, Refuse) and asked is not None and _answered(work, asked):
+        # The developer has answered this very review: the person has to look again, or dismiss it.
+        verdict = Wait("another look", verdict.by, "the changes that were asked for have been made")
     await _show(work, head, verdict, pull.url)
     if isinstance(evidence, PullEvidence) and evidence.merged:
         return await _merged_past(work, pull.number)
@@ -35,7 +38,7 @@ async def run(work: Work) -> Commit:
             by = [person.login for person in verdict.by]
             return work.done(extra=(work.event("gate_resolved", {"gate": "quality", "head": head, "by": by}),))
         case Refuse():
-            return await _back_to_the_developer(work, pull.number, head, verdict)
+            return await _back_to_the_developer(work, pull.number, asked)
         case Wait() | Blocked():
             return _waiting(work, head, verdict)
 
@@ -109,29 +112,39 @@ def _view(head: str, verdict: Verdict, url: str) -> QualityView:
             return QualityView("blocked", head, why=verdict.reason, pull_url=url)
 
 
-async def _back_to_the_developer(work: Work, number: int, head: str, verdict: Refuse) -> Commit:
-    """The newest request for changes becomes the person's note; the check stays shut until the next head."""
-    reviews, repo = work.context.github.reviews, work.run.repo
+async def _newest_request(work: Work, number: int, verdict: Refuse) -> ReviewFacts:
+    """The newest review by which one of those who refuse requested changes."""
     ids = {person.id for person in verdict.by}
     asked = [
         review
-        for review in await reviews.list(repo, number)
+        for review in await work.context.github.reviews.list(work.run.repo, number)
         if review.author is not None and review.author.id in ids and review.state.lower() == "changes_requested"
     ]
-    newest = max(asked, key=lambda review: (review.submitted_at, review.id))
-    known = {entry.value.get("url") for entry in work.state.board.all() if entry.kind == "human_note"}
-    mine = [comment for comment in await reviews.line_comments(repo, number) if comment.review_id == newest.id]
-    url = f"{newest.url}#{newest.id}"
-    if url in known:
-        # The developer has answered this very review: the person has to look again, or dismiss it.
-        by = ", ".join(person.login for person in verdict.by)
-        return _waiting(work, head, Wait(f"{by} to review again", verdict.by, "the changes they asked for were made"))
+    return max(asked, key=lambda review: (review.submitted_at, review.id))
+
+
+def _address(review: ReviewFacts) -> str:
+    """What tells this review from others on the board."""
+    return f"{review.url}#{review.id}"
+
+
+def _answered(work: Work, review: ReviewFacts) -> bool:
+    """Whether the review is on the board already, so that the present head is the answer to it."""
+    notes = (entry for entry in work.state.board.all() if entry.kind == "human_note")
+    return any(entry.value.get("url") == _address(review) for entry in notes)
+
+
+async def _back_to_the_developer(work: Work, number: int, review: ReviewFacts | None) -> Commit:
+    """The request for changes becomes the person's note; the check stays shut until the next head."""
+    if review is None or review.author is None:
+        raise LookupError("changes were requested, but no review says so")
+    comments = await work.context.github.reviews.line_comments(work.run.repo, number)
+    mine = [comment for comment in comments if comment.review_id == review.id]
     note = HumanNote(
-        text=strip_hidden(newest.body),
+        text=strip_hidden(review.body),
         via="review",
-        url=url,
+        url=_address(review),
         inline=tuple(InlineNote(path=one.path, line=one.line, text=strip_hidden(one.body)) for one in mine),
     )
-    author = newest.author or Actor(id=0, login="ghost")
-    person = Author(kind="person", name=author.login, id=author.id)
+    person = Author(kind="person", name=review.author.login, id=review.author.id)
     return work.done(work.entry("human_note", note, author=person))
