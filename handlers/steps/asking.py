@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agents.board import Questions, Report, Summary, value_of
+import structlog
+
+from agents.board import PullRequest, Questions, Report, Summary, value_of
 from gates.verdict import Blocked
+from handlers.messages import pull as pull_message
 from handlers.messages import replies
-from handlers.ports import Commit
+from handlers.ports import Commit, GitHubError, Later, Unknown
+from handlers.steps.pull_text import pull_view
 from handlers.steps.quality import CHECK, check_state
 from handlers.work import Work
+
+log = structlog.get_logger("seconder.steps")
 
 
 async def ask(work: Work) -> Commit:
@@ -21,7 +27,7 @@ async def ask(work: Work) -> Commit:
         for note in work.state.board.all()
     )
     if answered:
-        note = next(n for n in reversed(work.state.board.all()) if n.kind == "human_note")
+        note = next(n for n in reversed(work.state.board.all()) if n.value.get("via") == "answer")
         return work.done(extra=(work.event("steered", {"via": "answer", "entry": note.id}),))
     text = replies.render(replies.Questions(questions.questions))
     await work.publisher.comment(work.run.issue, f"questions-{work.lease.visit}", text)
@@ -37,7 +43,7 @@ async def decline(work: Work) -> Commit:
 
 
 async def give_up(work: Work) -> Commit:
-    """The rounds are used up: what there is stands in the draft pull request, and the run ends."""
+    """The rounds are used up: what there is stands in the draft pull request, which says so, and the run ends."""
     said = work.state.last("visits_exhausted")
     node = str(said.data["node"]) if said is not None else "the team"
     results = work.input("test_results")
@@ -48,6 +54,11 @@ async def give_up(work: Work) -> Commit:
         why = f"the reviewer still asks for changes: {review.value['summary']}"
     else:
         why = "no result that could be used"
+    pull = work.input("pull_request")
+    if pull is not None:
+        view, number = pull_view(work), value_of(pull, PullRequest).number
+        title = pull_message.title(view.number, view.what)
+        await work.context.github.pulls.edit(work.run.repo, number, title, pull_message.render(view))
     text = f"The {node.replace('_', ' ')} has used all its rounds, and {why}."
     return work.done(work.entry("summary", Summary(outcome="incomplete", text=text)), ending="run_failed")
 
@@ -57,7 +68,13 @@ async def close(work: Work) -> Commit:
     reason = work.state.cancelled or "stopped"
     heads = [key.rpartition(":")[2] for key in work.state.receipts if key.startswith("check:quality:")]
     for head in heads:
-        await _conclude(work, head, reason)
+        try:
+            await _conclude(work, head, reason)
+        except (Later, Unknown):
+            raise
+        except GitHubError as error:
+            # The repository may be gone, or the App removed: the run is over all the same.
+            log.warning("check_left_open", run=work.run.id, head=head, why=str(error))
     summary = Summary(outcome="cancelled", text=reason)
     return work.done(work.entry("summary", summary), ending="run_cancelled")
 

@@ -72,23 +72,21 @@ def _loose(found: list[Finding]) -> list[Finding]:
     return [Finding(f.file, f.line, f.severity, f.category, f.message, f.suggestion) for f in found]
 
 
-_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
+_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
 
 
 def lines_of(diff: str) -> dict[str, set[int]]:
     """For each path of a unified diff the new-side lines that it shows, where GitHub takes comments."""
     lines: dict[str, set[int]] = {}
-    path, number = "", 0
-    for line in diff.splitlines():
-        if line.startswith("+++ "):
-            path = line[4:].removeprefix("b/")
-        elif hunk := _HUNK.match(line):
-            number = int(hunk[1])
-        elif line.startswith(("+", " ")) and number:
+    path, number, left = "", 0, 0
+    for line in diff.split("\n"):
+        if left and line.startswith(("+", " ")):
             lines.setdefault(path, set()).add(number)
-            number += 1
-        elif line.startswith("diff "):
-            path, number = "", 0
+            number, left = number + 1, left - 1
+        elif hunk := _HUNK.match(line):
+            number, left = int(hunk[1]), int(hunk[2] or 1)
+        elif not left and line.startswith("+++ "):
+            path = line[4:].removeprefix("b/")
     return lines
 
 

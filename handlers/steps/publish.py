@@ -21,7 +21,7 @@ async def run(work: Work) -> Commit:
     if code_entry is None or tested is None:
         return work.done()
     results = value_of(tested, TestResults)
-    before = work.state.board.value("pull_request", PullRequest)
+    before = _ours(work)
     name = before.branch if before is not None else await _free_branch(work)
     if before is not None and before.tree == results.tree:
         head = before.head_sha
@@ -41,6 +41,12 @@ async def run(work: Work) -> Commit:
     )
     done = work.done(work.entry("pull_request", value, (code_entry.id, tested.id)))
     return Commit("done", entries=done.entries, events=done.events, pull=pull.number, branch=name)
+
+
+def _ours(work: Work) -> PullRequest | None:
+    """The pull request as we last pushed it: a head that somebody else pushed has no tree here."""
+    known = (value_of(entry, PullRequest) for entry in work.state.board.all() if entry.kind == "pull_request")
+    return next((pull for pull in reversed(tuple(known)) if pull.tree), None)
 
 
 def _text(work: Work) -> tuple[str, str]:

@@ -3,44 +3,39 @@
 from __future__ import annotations
 
 from agents.board import Code, Conflict, Entry, TestResults, Tests, value_of
+from agents.ports import TestReport
 from agents.tools.paths import is_test_path
 from handlers.ports import Commit, TreeEdit
 from handlers.work import Work
 
 SHOWN = 4_000
+DISPUTED = TestReport("not_run", reason="developer and tester wrote the same file differently")
 
 
 async def run(work: Work) -> Commit:
-    """Write `test_results` for the joined tree: passed, failed, not run, or in conflict where both wrote one file."""
+    """Write `test_results` for the joined tree: passed, failed, not run, or in conflict where both wrote one file.
+
+    In a conflict the developer's version of that file stands, and everything else of the tester's is taken over.
+    """
     code_entry = work.need("code")
     code = value_of(code_entry, Code)
     tests_entry = work.input("tests")
     parents = tuple(entry.id for entry in (code_entry, tests_entry) if entry is not None)
     edits: tuple[TreeEdit, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
     if tests_entry is not None and tests_entry.id not in code.includes:
         edits = await _test_files(work, tests_entry)
         conflicts = await _conflicts(work, code, edits)
-        if conflicts:
-            result = TestResults(
-                outcome="conflict",
-                base_sha=code.base_sha,
-                tree=code.tree,
-                pack=code.pack,
-                files=code.files,
-                diff=code.diff,
-                reason="developer and tester wrote the same file differently",
-                conflicts=conflicts,
-                includes=(*code.includes, tests_entry.id),
-            )
-            return work.done(work.entry("test_results", result, parents))
+    disputed = {conflict.path for conflict in conflicts}
     pack = await work.context.store.blobs.get(code.pack)
     async with work.context.workspaces.open(work.run.repo, code.base_sha, code.tree, [pack]) as workspace:
         for edit in edits:
-            await workspace.write(edit.path, _decoded(edit))
+            if edit.path not in disputed:
+                await workspace.write(edit.path, _decoded(edit))
         snapshot = await workspace.snapshot()
-        report = await workspace.run_tests(())
+        report = await workspace.run_tests(()) if not conflicts else DISPUTED
     result = TestResults(
-        outcome=report.outcome,
+        outcome="conflict" if conflicts else report.outcome,
         base_sha=code.base_sha,
         tree=snapshot.tree,
         pack=await work.context.store.blobs.put(snapshot.pack),
@@ -55,6 +50,7 @@ async def run(work: Work) -> Commit:
         failed=report.failed,
         skipped=report.skipped,
         isolation=report.isolation,
+        conflicts=conflicts,
         includes=_included(code, tests_entry),
     )
     return work.done(work.entry("test_results", result, parents))
