@@ -13,6 +13,7 @@ from agents.roles import role as role_named
 from agents.stops import Cancelled, Failed, Finished, OutOfBudget, Parked, Refused, Stop
 from agents.tools.router import Router
 from agents.views import build_view
+from handlers.events import Event
 from handlers.ports import Commit, Lease, StoredTurn, Turns, Workspace
 from handlers.work import Work
 
@@ -155,8 +156,16 @@ async def _finished(work: Work, stop: Finished, made: Made | None, heard: int) -
         return _failed(work, "handed in a result, but no file differs from the base commit")
     kind, value = stop.output.to_board(made)
     unheard = await work.context.store.turns.waiting(work.lease, heard)
-    extra = (work.event("steered", {"via": "steer", "late": len(unheard)}),) if unheard else ()
-    return work.done(work.entry(kind, value), extra=extra)
+    return work.done(work.entry(kind, value), extra=await _late(work, len(unheard)))
+
+
+async def _late(work: Work, unheard: int) -> tuple[Event, ...]:
+    """Words that came too late for this step wake who listens for them, unless that one is at work and hears them."""
+    data: dict[str, object] = {"via": "steer", "late": unheard}
+    state = await work.context.states.of(work.run.id, work.context.store.runs)
+    others = [work.workflow.nodes.get(step.node) for step in state.open_steps() if step.task != work.lease.task]
+    hears = any(on.matches("steered", data) for node in others if node is not None for on in node.on)
+    return (work.event("steered", data),) if unheard and not hears else ()
 
 
 def _outside(work: Work, paths: tuple[str, ...]) -> tuple[str, ...]:
