@@ -121,10 +121,12 @@ class Team:
         return cause
 
     async def file(self, author: Actor | None = None, sender: Actor | None = None, cause: str | None = None) -> str:
-        """The issue is filed."""
+        """The issue is filed; the run that it starts, if it does, is looked at from now on."""
         author = author or self.rita
         record = IssueCreated(repo=self.repo, sender=sender or author, number=self.issue, author=author)
-        return await self.send(record, cause)
+        event = await self.send(record, cause)
+        await self.state()
+        return event
 
     async def idle(self, limit: int = 400) -> None:
         """Do what is due, and what becomes due by it, until nothing is."""
