@@ -1,0 +1,130 @@
+"""People's word at the gates: who counts, what voids an approval, what `/merge` may do."""
+
+from __future__ import annotations
+
+import base64
+import time
+
+import httpx
+import jwt
+import pytest
+
+from infra.local_github import AppSpec
+from tests.e2e.house import OWNER, House
+from tests.e2e.scene import Row, Scene
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_requested_changes_go_back_and_come_again(house: House) -> None:
+    scene = await Scene.open(house, "changes")
+    first = await scene.to_quality()
+    before = await scene.position()
+    await scene.ask(
+        "maintainer",
+        "POST",
+        f"/pulls/{first['number']}/reviews",
+        {
+            "event": "REQUEST_CHANGES",
+            "body": "Say in the README what add does.",
+            "comments": [{"path": "calc.py", "line": 2, "body": "and name the operator"}],
+        },
+    )
+    await scene.event("pr_updated", before)
+    second = await scene.pull()
+    assert second["head"]["sha"] != first["head"]["sha"]
+    assert "`add(2, 3)` is 5." in await scene.text_of("README.md", second["head"]["sha"])
+    asked = [str(seen.request) for seen in scene.model.seen if seen.place.role == "developer"][-1]
+    assert "Say in the README what add does." in asked
+    assert "and name the operator" in asked
+    await scene.event("gate_opened", before, gate="quality", head=second["head"]["sha"])
+    assert await scene.conclusion() == "action_required"
+    await scene.review("maintainer", "APPROVE")
+    await scene.event("gate_opened", gate="merge")
+    assert await scene.conclusion() == "success"
+    await scene.say("maintainer", "/merge", second["number"])
+    await scene.ended("run_completed")
+    assert len(await scene.statuses()) == 1
+
+
+async def test_a_push_by_a_person_voids_the_approval(house: House) -> None:
+    scene = await Scene.open(house, "push")
+    pull = await scene.to_merge()
+    before = await scene.position()
+    content = base64.b64encode(b"# mine\n").decode()
+    await scene.ask(
+        "writer",
+        "PUT",
+        "/contents/NOTES.md",
+        {"message": "Mine", "content": content, "branch": pull["head"]["ref"]},
+    )
+    opened = await scene.event("gate_opened", before, gate="quality")
+    now = await scene.pull()
+    assert now["head"]["sha"] != pull["head"]["sha"]
+    assert opened["head"] == now["head"]["sha"]
+    assert await scene.conclusion() == "action_required"
+    await scene.shows("pushed by somebody unknown")
+    await scene.review("maintainer", "APPROVE")
+    await scene.say("maintainer", "/merge", pull["number"])
+    await scene.house.github.webhooks_idle()
+    await scene.say("maintainer", "/status")
+    await scene.house.github.webhooks_idle()
+    await scene.shows("pushed by somebody unknown")
+    assert not (await scene.pull())["merged"]
+
+
+async def test_approvals_that_do_not_count(house: House) -> None:
+    scene = await Scene.open(house, "approvals")
+    pull = await scene.to_quality()
+    rows = (
+        ("requester", "The approval by requester does not count: they asked for this change"),
+        ("reader", "the approval by reader does not count: they do not have write access"),
+    )
+    for login, why in rows:
+        await scene.review(login, "APPROVE")
+        await scene.shows(why)
+        assert await scene.conclusion() == "action_required"
+    await _bot_approves(scene, pull)
+    await scene.shows("other-app")
+    assert await scene.conclusion() == "action_required"
+    await scene.review("writer", "APPROVE")
+    await scene.event("gate_resolved", gate="quality")
+    assert await scene.conclusion() == "success"
+
+
+async def _bot_approves(scene: Scene, pull: Row) -> None:
+    """Another App, installed on the same repository, approves."""
+    world = scene.house.github.world
+    app = world.add_app(OWNER, AppSpec("other-app", {"pull_requests": "write", "contents": "write"}, []))
+    made = world.install("other-app", [scene.repo])
+    now = int(time.time())
+    signed = jwt.encode({"iat": now - 10, "exp": now + 300, "iss": str(app.id)}, app.private_key_pem, "RS256")
+    async with httpx.AsyncClient(base_url=scene.house.github.api_url) as client:
+        answer = await client.post(
+            f"/app/installations/{made.id}/access_tokens", headers={"Authorization": f"Bearer {signed}"}
+        )
+        token = answer.json()["token"]
+        path = f"/repos/{scene.repo}/pulls/{pull['number']}/reviews"
+        answer = await client.post(path, json={"event": "APPROVE"}, headers={"Authorization": f"Bearer {token}"})
+        assert answer.status_code == 200, answer.text
+
+
+async def test_merge_is_a_maintainers_word(house: House) -> None:
+    scene = await Scene.open(house, "merging")
+    pull = await scene.to_quality()
+    number = pull["number"]
+    await scene.say("reader", "/merge", number)
+    await scene.say("writer", "/merge", number)
+    refusal = await scene.replied("needs maintain access", number)
+    assert "**writer** has write access" in refusal
+    await scene.say("maintainer", "/merge 0123abc", number)
+    assert pull["head"]["sha"][:12] in await scene.replied("was meant for", number)
+    assert len(await scene.replies(number)) == 2, "who has no more than read gets no answer"
+
+    await scene.say("maintainer", f"/merge {pull['head']['sha'][:7]}", number)
+    await scene.event("gate_opened", gate="quality")
+    assert not (await scene.pull())["merged"]
+    await scene.review("writer", "APPROVE")
+    await scene.ended("run_completed")
+    assert (await scene.pull())["merged"]
+    assert "Merged by" in await scene.status()
