@@ -29,7 +29,7 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
 }
 WAY_OUT: Mapping[str, str] = {
     "REDIS_URL": "Separate web and worker processes share a store: name it, or run `seconder up`, which has its own.",
-    "GITHUB_APP_ID": "It is the number on the App's settings page; `seconder setup` makes an App.",
+    "GITHUB_APP_ID": "It is the number on the App's settings page; the README says how to make an App.",
     "GITHUB_APP_PRIVATE_KEY": "Set it to the App's private key (PEM), or GITHUB_APP_PRIVATE_KEY_PATH to its file.",
     "GITHUB_WEBHOOK_SECRET": "Set it to the secret of the App's webhook; without one anybody could send deliveries.",
     "ANTHROPIC_API_KEY": "Make one at https://console.anthropic.com; a server at ANTHROPIC_BASE_URL may take any text.",
@@ -157,9 +157,6 @@ class Settings(BaseSettings):
     )
     budget_usd: Decimal = Field(
         Decimal(5), alias="SECONDER_BUDGET_USD", gt=0, le=1000, description="Dollars that a run may spend unasked."
-    )
-    deadline_minutes: int = Field(
-        60, alias="SECONDER_DEADLINE_MINUTES", ge=1, le=7 * 24 * 60, description="Working minutes that a run may take."
     )
     max_rounds: int = Field(5, alias="SECONDER_MAX_ROUNDS", ge=1, le=20, description="Rounds of review and repair.")
     model_fast: str = Field("claude-haiku-5-5", alias="SECONDER_MODEL_FAST", description="Model of the fast tier.")

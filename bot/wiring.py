@@ -114,8 +114,11 @@ def web_app(hub: Hub, identity: AppIdentity, secrets: tuple[str, ...]) -> ASGIAp
     return front
 
 
-def workflows() -> Mapping[str, Workflow]:
-    """The shipped workflows, analysed. Raises `WorkflowError`."""
+def workflows(rounds: int = 5) -> Mapping[str, Workflow]:
+    """The shipped workflows, analysed; the developer gets its first visit and `rounds` of repair.
+
+    Raises `WorkflowError`.
+    """
     from agents.roles import ROLES
     from gates import GATES
     from handlers.steps import words
@@ -123,10 +126,18 @@ def workflows() -> Mapping[str, Workflow]:
     shipped = {}
     for name in WORKFLOWS:
         text = (files("handlers") / "workflows" / f"{name}.yml").read_text()
-        workflow = load(text, f"{name}.yml")
+        workflow = _with_rounds(load(text, f"{name}.yml"), rounds)
         check(workflow, [role.name for role in ROLES], words("action"), [gate.name for gate in GATES])
         shipped[name] = workflow
     return shipped
+
+
+def _with_rounds(workflow: Workflow, rounds: int) -> Workflow:
+    nodes = {
+        name: node.model_copy(update={"max_visits": rounds + 1}) if node.role == "developer" else node
+        for name, node in workflow.nodes.items()
+    }
+    return workflow.model_copy(update={"nodes": nodes})
 
 
 def check_workflow(name: str) -> Workflow:
@@ -166,7 +177,6 @@ def options_of(settings: Settings) -> Options:
         },
         budget=settings.budget,
         ceiling=max(25_000_000, settings.budget),
-        deadline_s=settings.deadline_minutes * 60,
         requester_may_approve=settings.requester_may_approve,
         required_approvals=settings.required_approvals,
         settle_ms=int(settings.settle_s * 1000),
@@ -219,7 +229,7 @@ async def open_workshop(settings: Settings, hub: Hub, own_sample: bool = False) 
             wake=ArqWake(jobs),
             clock=SystemClock(),
             options=options_of(settings),
-            workflows=workflows(),
+            workflows=workflows(settings.max_rounds),
             states=States(),
         )
         yield Workshop(context, _engine(context, jobs, hub, settings.lease_s), github)

@@ -34,7 +34,6 @@ class Options:
     tiers: Mapping[str, str]
     budget: int
     ceiling: int = 25_000_000
-    deadline_s: int = 3600
     requester_may_approve: bool = False
     required_approvals: int = 1
     settle_ms: int = 10_000

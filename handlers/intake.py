@@ -62,7 +62,6 @@ async def start_run(context: Context, repo: RepoRef, number: int, requester: Act
             default_branch=facts.default_branch,
             workflow=workflow.model_dump(mode="json", by_alias=True, exclude_defaults=True),
             budget=context.options.budget,
-            deadline_s=context.options.deadline_s,
             cause=cause,
             entries=(_snapshot(issue, context.clock.now_ms()),),
         )

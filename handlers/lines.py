@@ -107,7 +107,7 @@ def _pull(entry: Entry) -> str:
 
 def _vote(entry: Entry) -> str:
     value = value_of(entry, Vote)
-    return f"{entry.author.name} says {value.word} at the {value.gate} gate, on {value.digest[:12]}"
+    return f"says {value.word} at the {value.gate} gate, on {value.digest[:12]}"
 
 
 def _summary(entry: Entry) -> str:

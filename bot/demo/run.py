@@ -97,6 +97,7 @@ class _Course:
         self.asked: str | None = None
         self.left = False
         self.said_role = False
+        self.shown = ""
 
     async def run(self) -> int:
         following = asyncio.create_task(self._follow())
@@ -155,7 +156,9 @@ class _Course:
         number = facts.pull or facts.issue
         if gate == "quality" and facts.pull is not None:
             page = await self.people.pull(facts.pull)
-            self.screen.pull_request(page.title, page.url, page.diff, page.checks)
+            if page.head != self.shown:
+                self.screen.pull_request(page.title, page.url, page.diff, page.checks)
+            self.shown = page.head
         if self.keys is None:
             await self._play(gate, number)
         else:

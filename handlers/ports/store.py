@@ -67,7 +67,6 @@ class NewRun:
     default_branch: str
     workflow: Mapping[str, object]
     budget: int
-    deadline_s: int
     cause: str
     entries: tuple[Entry, ...]
 

@@ -109,7 +109,11 @@ class Sandbox:
         broken = probe.broken_promises(result.output)
         if broken is None:
             said = " ".join(output.split())[-300:]
-            return Capabilities(False, f"The sandbox's probe did not finish: {said}", "Run `seconder doctor`.")
+            return Capabilities(
+                False,
+                f"The sandbox's probe did not finish: {said}",
+                "Try bubblewrap by hand: `bwrap --unshare-all --ro-bind / / true`.",
+            )
         if broken:
             return Capabilities(
                 False,

@@ -86,4 +86,7 @@ def explain(output: str) -> tuple[str, str]:
             "On Ubuntu, allow them for bwrap with an AppArmor profile that grants `userns`; in Docker, run with a "
             "seccomp profile that allows unshare and mount; on other systems set user.max_user_namespaces above 0.",
         )
-    return (f"Bubblewrap did not start ({said or 'it said nothing'}).", "Run `seconder doctor` for details.")
+    return (
+        f"Bubblewrap did not start ({said or 'it said nothing'}).",
+        "Try it by hand: `bwrap --unshare-all --ro-bind / / true`.",
+    )

@@ -34,7 +34,6 @@ class RedisRunLog:
                 "base_sha": new.base_sha,
                 "default_branch": new.default_branch,
                 "workflow": new.workflow,
-                "deadline_s": new.deadline_s,
                 "delimiter": secrets.token_hex(8),
             }
         )

@@ -21,7 +21,7 @@ UP = {
 NOTHING_SET = """\
 4 settings need attention:
   GITHUB_APP_ID is missing.
-    It is the number on the App's settings page; `seconder setup` makes an App.
+    It is the number on the App's settings page; the README says how to make an App.
   GITHUB_APP_PRIVATE_KEY is missing.
     Set it to the App's private key (PEM), or GITHUB_APP_PRIVATE_KEY_PATH to its file.
   GITHUB_WEBHOOK_SECRET is missing.
@@ -40,7 +40,7 @@ ALL_WRONG = """\
   ANTHROPIC_BASE_URL may have no user name, password, query or fragment in it.
     Set it right or leave it out.
   GITHUB_APP_ID is not a whole number.
-    It is the number on the App's settings page; `seconder setup` makes an App.
+    It is the number on the App's settings page; the README says how to make an App.
   GITHUB_APP_PRIVATE_KEY is not a private key in PEM form.
     Set it to the App's private key (PEM), or GITHUB_APP_PRIVATE_KEY_PATH to its file.
   GITHUB_WEBHOOK_SECRET has a secret of fewer than 16 characters.
@@ -51,8 +51,8 @@ ALL_WRONG = """\
     The default is 8080.
   SECONDER_APP_SLUG has characters that a slug cannot have.
     Set it right or leave it out.
-  SECONDER_DEADLINE_MINUTES should be greater than or equal to 1.
-    The default is 60.
+  SECONDER_MAX_ROUNDS should be greater than or equal to 1.
+    The default is 5.
   SECONDER_TOOLCHAIN is not a folder.
     Set it right or leave it out.
   SECONDER_SHORT_COMMANDS is neither true nor false.
@@ -84,7 +84,7 @@ def test_everything_that_is_wrong_is_named_at_once_and_no_value_is_shown() -> No
         "GITHUB_API_URL": "http://github.example/api/v3",
         "SECONDER_PORT": "65536",
         "SECONDER_APP_SLUG": "Hunter 2",
-        "SECONDER_DEADLINE_MINUTES": "0",
+        "SECONDER_MAX_ROUNDS": "0",
         "SECONDER_TOOLCHAIN": "/no/such/hunter2",
         "SECONDER_SHORT_COMMANDS": "hunter2",
         "SECONDER_LEASE_S": "hunter2",

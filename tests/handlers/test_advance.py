@@ -282,7 +282,7 @@ async def test_a_run_of_a_workflow_that_is_no_longer_shipped_goes_on(team: Team)
     facts = await team.context.github.repository.facts(team.repo)
     assert facts.head is not None
     stored = team.context.workflows["feature"].model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    new = NewRun(team.repo, team.issue, team.rita, facts.head, "main", {**stored, "name": "gone"}, 10, 60, "d", ())
+    new = NewRun(team.repo, team.issue, team.rita, facts.head, "main", {**stored, "name": "gone"}, 10, "d", ())
     run = await team.store.runs.start(new)
     assert run is not None
     team.run = run

@@ -19,7 +19,7 @@ ANA = Actor(id=11, login="ana")
 
 def new_run(issue: int = 1, cause: str = "delivery-1") -> NewRun:
     entry = Entry(id="issue.1", kind="issue", value={"number": issue}, author=Author(kind="person", name="ana", id=11))
-    return NewRun(REPO, issue, ANA, "a" * 40, "main", {"name": "w", "nodes": {}}, 5_000_000, 3600, cause, (entry,))
+    return NewRun(REPO, issue, ANA, "a" * 40, "main", {"name": "w", "nodes": {}}, 5_000_000, cause, (entry,))
 
 
 def note(text: str) -> Entry:

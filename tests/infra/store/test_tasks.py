@@ -17,7 +17,7 @@ STEP = NewTask("developer|issue.1|0", "developer", ("issue.1",), ("code",), 1)
 
 
 async def begin(store: Store, budget: int = 1_000) -> str:
-    new = NewRun(REPO, 1, Actor(id=11, login="ana"), "a" * 40, "main", {}, budget, 3600, "d1", ())
+    new = NewRun(REPO, 1, Actor(id=11, login="ana"), "a" * 40, "main", {}, budget, "d1", ())
     run = await store.runs.start(new)
     assert run is not None
     facts = await store.runs.facts(run)
