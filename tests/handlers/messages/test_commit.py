@@ -6,7 +6,7 @@ import pytest
 
 from handlers.messages.commit import split
 
-LONG = "Fix slices of a set after removals, also negative ones. Bounds counted places that hold nothing any more. See R1."
+LONG = "Fix slices of a set after removals, also negative ones. Bounds counted places that hold nothing now. See R1."
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ LONG = "Fix slices of a set after removals, also negative ones. Bounds counted p
         pytest.param(
             LONG,
             "Fix slices of a set after removals, also negative ones.",
-            "Bounds counted places that hold nothing any more. See R1.",
+            "Bounds counted places that hold nothing now. See R1.",
             id="sentences on one long line",
         ),
         pytest.param("Use v1.2. Then stop", "Use v1.2. Then stop", "", id="a short line is kept whole"),
