@@ -28,7 +28,6 @@ from handlers.context import Context, GitHub, Options, States, Store
 from handlers.events import RepoRef
 from handlers.github.translation import AppIdentity
 from handlers.workflow import Workflow, load
-from infra.store import embedded
 from infra.store.blobs import RedisBlobs
 from infra.store.bus import RedisBus
 from infra.store.connection import Address, Scripts, connect
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from infra.llm.scripted import ScriptedModel
     from infra.local_github import AppSpec
     from infra.local_github import LocalGitHub as LocalGitHub
+    from infra.store.embedded import EmbeddedServer
 
 STORE_ERRORS: tuple[type[Exception], ...] = (redis.exceptions.RedisError, OSError)
 WORKFLOWS = ("feature",)
@@ -71,8 +71,10 @@ def address_of(settings: Settings) -> Address:
     return Address(url=settings.redis_url.get_secret_value())
 
 
-def start_embedded(data_dir: Path, leashed: bool = False) -> embedded.EmbeddedServer:
+def start_embedded(data_dir: Path, leashed: bool = False) -> EmbeddedServer:
     """Start, or adopt, the embedded store of a data directory; a leashed one ends with this process."""
+    from infra.store import embedded
+
     return embedded.start(data_dir / "store", leashed)
 
 
