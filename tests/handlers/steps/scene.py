@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agents.board import Code, Entry, PullRequest, Review, TestResults, Tests
+from agents.ports import ModelRequest
 from handlers.ports import Commit, Snapshot
+from handlers.state import RunState
 from handlers.steps import mark_ready, publish
 from handlers.work import Work
 from tests.fakes.team import Team
@@ -89,5 +91,22 @@ async def ready(team: Team) -> PullRequest:
 async def pull_of(team: Team) -> PullRequest:
     """The pull request as the board has it."""
     found = (await team.state()).board.value("pull_request", PullRequest)
+    assert found is not None
+    return found
+
+
+def asked(team: Team, role: str) -> int:
+    """How often a role's model was called."""
+    return sum(name == role for name, _ in team.actors.asked)
+
+
+def requests(team: Team, role: str) -> list[ModelRequest]:
+    """The calls of a role's model, oldest first."""
+    return [one for one, (name, _) in zip(team.model.requests, team.actors.asked, strict=True) if name == role]
+
+
+def code_of(state: RunState) -> Code:
+    """The code as the board has it."""
+    found = state.board.value("code", Code)
     assert found is not None
     return found
