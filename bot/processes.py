@@ -61,6 +61,8 @@ async def run_worker(settings: Settings) -> None:
         pace = Pace(wiring.worker_name(), settings.sweep_s)
         working = asyncio.create_task(work(workshop.context, hub.bus, workshop.engine, pace))
         stopping = asyncio.create_task(until_told())
+        if workshop.sandbox_problem is not None:
+            print(f"worker: tests will not be run here. {workshop.sandbox_problem}", flush=True)
         print(f"worker: {pace.name} is at work", flush=True)
         await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if working.done():

@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     from arq.connections import ArqRedis
 
     from bot.worker import Engine
-    from handlers.ports import Workspaces
     from infra.github.connect import GitHubAdapters
     from infra.llm.scripted import ScriptedModel
     from infra.local_github import AppSpec
     from infra.local_github import LocalGitHub as LocalGitHub
     from infra.store.embedded import EmbeddedServer
+    from infra.workspace.local import LocalWorkspaces
 
 STORE_ERRORS: tuple[type[Exception], ...] = (redis.exceptions.RedisError, OSError)
 WORKFLOWS = ("feature",)
@@ -190,11 +190,14 @@ def options_of(settings: Settings) -> Options:
 
 @dataclass(frozen=True)
 class Workshop:
-    """Everything of a worker: what it works with, and how its engine is run."""
+    """Everything of a worker: what it works with, how its engine is run, and whether tests can be kept apart here.
+
+    `sandbox_problem` says why code under test cannot be run on this machine and what would change that, or is None.
+    """
 
     context: Context
     engine: Engine
-    github: GitHubAdapters
+    sandbox_problem: str | None
 
 
 @asynccontextmanager
@@ -216,6 +219,7 @@ async def open_workshop(settings: Settings, hub: Hub, own_sample: bool = False) 
     renewer = Renewer(hub.address, settings.lease_s)
     jobs = connect_jobs(hub.address.url, hub.address.socket, hub.address.password)
     try:
+        spaces = await _workspaces(settings, github, own_sample)
         context = Context(
             github=GitHub(github.issues, github.pulls, github.reviews, github.checks, github.repository, github.people),
             store=Store(
@@ -225,7 +229,7 @@ async def open_workshop(settings: Settings, hub: Hub, own_sample: bool = False) 
                 effects=RedisEffects(hub.scripts),
                 blobs=hub.blobs,
             ),
-            workspaces=await _workspaces(settings, github, own_sample),
+            workspaces=spaces,
             model=model,
             prices=ListPrices(aliases={"scripted": settings.model_standard}),
             wake=ArqWake(jobs),
@@ -234,7 +238,7 @@ async def open_workshop(settings: Settings, hub: Hub, own_sample: bool = False) 
             workflows=workflows(settings.max_rounds),
             states=States(),
         )
-        yield Workshop(context, _engine(context, jobs, hub, settings.lease_s), github)
+        yield Workshop(context, _engine(context, jobs, hub, settings.lease_s), await spaces.sandbox.unavailable())
     finally:
         renewer.close()
         await jobs.aclose()
@@ -256,7 +260,7 @@ def _github(settings: Settings) -> GitHubAdapters:
     )
 
 
-async def _workspaces(settings: Settings, github: GitHubAdapters, own_sample: bool) -> Workspaces:
+async def _workspaces(settings: Settings, github: GitHubAdapters, own_sample: bool) -> LocalWorkspaces:
     from infra.git.names import remote_for
     from infra.git.repositories import Repositories
     from infra.sandbox.bubblewrap import Sandbox
@@ -327,10 +331,3 @@ def scripted_model(script: Path) -> AbstractAsyncContextManager[ScriptedModel]:
     from infra.llm.scripted import ScriptedModel
 
     return ScriptedModel.serve(script)
-
-
-async def sandbox_problem() -> str | None:
-    """Why code under test cannot be kept apart on this machine, and the fix; None when it can."""
-    from infra.sandbox.bubblewrap import Sandbox
-
-    return await Sandbox().unavailable()

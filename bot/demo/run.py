@@ -38,7 +38,7 @@ async def run_demo(console: Console, wish: Wish) -> int:
     screen.say(_headline(wish.play), "bold")
     async with open_stage(wish.play, wish.env) as stage:
         if stage.sandbox_problem is not None:
-            if wish.play.script is None:
+            if not stage.own_sample:
                 screen.say(f"The tests of this repository cannot be kept apart here. {stage.sandbox_problem}", "red")
                 return 1
             screen.say(f"No isolation: {stage.sandbox_problem} The sample's tests run as a plain process.", "yellow")

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from bot.wiring import LocalGitHub
 
 SAMPLES = Path(__file__).parent / "samples"
+# The trees of our own samples; a test holds them to the files.
+OWN_TREES = frozenset({"9dd911d0cdb90d51b33cbf43853f0011f922589f"})
 REQUESTER, MAINTAINER = "sample-requester", "sample-maintainer"
 
 
@@ -42,15 +44,19 @@ class Play:
 
 @dataclass(frozen=True)
 class Stage:
-    """A running demo. `requester` and `maintainer` speak to the local GitHub's API as those people."""
+    """A running demo. `requester` and `maintainer` speak to the local GitHub's API as those people.
+
+    `own_sample`: the repository is one of ours, told by its tree, and a script plays the model; only then are tests
+    run without isolation where `sandbox_problem` says that this machine has none.
+    """
 
     play: Play
     hub: Hub
     github: LocalGitHub
     requester: httpx.AsyncClient
     maintainer: httpx.AsyncClient
-    base_tree: str
     sandbox_problem: str | None
+    own_sample: bool
 
 
 def sample(name: str = "durations") -> Play:
@@ -92,9 +98,12 @@ async def _furnish(stack: contextlib.AsyncExitStack, play: Play, env: Mapping[st
         await world.add_repo_from_files(play.full_name, play.repository)
     world.collaborate(play.full_name, REQUESTER, "write")
     world.collaborate(play.full_name, MAINTAINER, "maintain")
+    people = [_client(parts.github, world.add_token(login)) for login in (REQUESTER, MAINTAINER)]
+    for person in people:
+        await stack.enter_async_context(person)
+    own_sample = play.script is not None and await _tree(people[1], play.full_name) in OWN_TREES
     secret = secrets.token_hex(20)
     app = world.add_app(MAINTAINER, wiring.app_spec("http://127.0.0.1:1/webhook", secret))
-    problem = await wiring.sandbox_problem()
     model_url = ""
     if play.script is not None:
         model_url = (await stack.enter_async_context(wiring.scripted_model(play.script))).url
@@ -104,15 +113,16 @@ async def _furnish(stack: contextlib.AsyncExitStack, play: Play, env: Mapping[st
     world.set_webhook(app.slug, f"{web}/webhook", secret)
     world.install(app.slug, [play.full_name])
     settings = settings.model_copy(update={"public_url": web})
-    workshop = await stack.enter_async_context(
-        wiring.open_workshop(settings, parts.hub, own_sample=play.script is not None and not play.is_git)
-    )
+    workshop = await stack.enter_async_context(wiring.open_workshop(settings, parts.hub, own_sample))
     working = asyncio.create_task(work(workshop.context, parts.hub.bus, workshop.engine, Pace("demo", 0.5)))
     stack.push_async_callback(_stop, working)
-    people = [_client(parts.github, world.add_token(login)) for login in (REQUESTER, MAINTAINER)]
-    for person in people:
-        await stack.enter_async_context(person)
-    return Stage(play, parts.hub, parts.github, people[0], people[1], "", problem)
+    return Stage(play, parts.hub, parts.github, people[0], people[1], workshop.sandbox_problem, own_sample)
+
+
+async def _tree(person: httpx.AsyncClient, full_name: str) -> str:
+    """The tree of the default branch's head."""
+    commits = (await person.get(f"/repos/{full_name}/commits?per_page=1")).raise_for_status().json()
+    return str(commits[0]["commit"]["tree"]["sha"])
 
 
 async def _stop(task: asyncio.Task[None]) -> None:
