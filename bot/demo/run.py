@@ -21,6 +21,7 @@ from handlers.ports import LogRecord, RunFacts
 SETTLED_S = 0.4
 START_S = 30.0
 ANSWER_S = 3.0
+PLAIN = "without isolation, the sample's tests run as a plain process"
 
 
 @dataclass(frozen=True)
@@ -35,13 +36,13 @@ class Wish:
 async def run_demo(console: Console, wish: Wish) -> int:
     """Run the demo to its end; returns the exit code: 0 when the change was merged, or when the person ended it."""
     screen = Screen(console)
-    screen.say(_headline(wish.play), "bold")
     async with open_stage(wish.play, wish.env) as stage:
+        screen.say(_headline(stage), "bold")
         if stage.sandbox_problem is not None:
             if not stage.own_sample:
                 screen.say(f"The tests of this repository cannot be kept apart here. {stage.sandbox_problem}", "red")
                 return 1
-            screen.say(f"No isolation: {stage.sandbox_problem} The sample's tests run as a plain process.", "yellow")
+            screen.say(stage.sandbox_problem, "yellow")
         people = People(stage)
         number, url = await people.file_issue()
         screen.say(f"\nissue #{number}  {wish.play.title}")
@@ -56,8 +57,10 @@ async def run_demo(console: Console, wish: Wish) -> int:
         return code
 
 
-def _headline(play: Play) -> str:
-    model = "a script plays the model" if play.script is not None else "a live model answers"
+def _headline(stage: Stage) -> str:
+    model = "a script plays the model" if stage.play.script is not None else "a live model answers"
+    if stage.sandbox_problem is not None and stage.own_sample:
+        return f"Seconder demo, {PLAIN}: {model}, GitHub is a local one; store, git and tests are real."
     return f"Seconder demo: {model}, GitHub is a local one; store, git, sandbox and tests are real."
 
 
@@ -80,12 +83,11 @@ async def _last_words(stage: Stage, people: People, screen: Screen, run: str, wi
         wish.patch.write_text(page.diff + "\n")
         screen.say(f"the diff is in {wish.patch}")
     summary = screen.state.board.live("summary")
-    if stage.sandbox_problem is not None:
-        screen.say("no isolation: the sample's tests ran as a plain process", "yellow")
+    plain = f" ({PLAIN})" if stage.sandbox_problem is not None else ""
     if summary is not None and summary.value.get("merged_sha"):
-        screen.say(f"merged {summary.value['merged_sha']}", "bold green")
+        screen.say(f"merged {summary.value['merged_sha']}{plain}", "bold green")
     elif summary is not None:
-        screen.say(f"ended: {summary.value['outcome']}: {summary.value['text']}", "bold")
+        screen.say(f"ended: {summary.value['outcome']}: {summary.value['text']}{plain}", "bold")
 
 
 class _Course:

