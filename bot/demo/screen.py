@@ -78,7 +78,7 @@ class Screen:
     def _entry(self, entry: Entry, at: int) -> None:
         style = _style_of(entry)
         on_board = sum(1 for one in self.state.board.all() if one.kind not in ("vote",))
-        tail = f"+ {entry.kind} on the board ({on_board} entries)"
+        tail = f"+ {entry.kind} on the board ({on_board} {'entry' if on_board == 1 else 'entries'})"
         self._line(at, entry.author.name, line_of(entry), style, f"{self._spent(entry.author.name)}{tail}")
 
     def _spent(self, node: str) -> str:
