@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agents.board import PullRequest, Vote
-from handlers.events import Actor
+from handlers.events import Actor, RepoRef
 from handlers.ports import Commit, Conflicted, Later, Refused
 from handlers.publisher import Unsettled
 from handlers.steps import merge
+from tests.fakes.github import FakePulls
 from tests.fakes.team import Team
 from tests.handlers.orders_scene import command
 from tests.handlers.steps.scene import ready
@@ -142,6 +145,23 @@ async def test_a_head_that_moves_in_the_last_moment(approved: Team) -> None:
     work = await approved.work("merge")
     approved.world.fail("pulls.merge", Conflicted("409 Head branch was modified"))
     sent_back(await merge.run(work))
+
+
+class Racing(FakePulls):
+    """Somebody pushes after everything was judged, right before the merge."""
+
+    async def merge(self, repo: RepoRef, number: int, head_sha: str, title: str) -> str:
+        self._world.push(repo, BRANCH, {"calc.py": "sneaked = 1\n"})
+        return await super().merge(repo, number, head_sha, title)
+
+
+async def test_what_was_pushed_in_the_last_moment_is_not_merged(approved: Team) -> None:
+    await ask(approved)
+    github = replace(approved.context.github, pulls=Racing(approved.world))
+    approved.context = replace(approved.context, github=github)
+    pull = sent_back(await step(approved))
+    assert pull.head_sha == await head(approved)
+    assert not (await approved.world.pulls.get(approved.repo, 2)).merged
 
 
 async def test_a_merge_that_github_refuses_is_said(approved: Team) -> None:
