@@ -108,7 +108,7 @@ class Scene:
         pull = await self.pull()
         await self.ask(login, "POST", f"/pulls/{pull['number']}/reviews", {"event": event, "body": body})
 
-    async def commit(self, commit: Commit, parent: str | None = None) -> str:
+    async def commit(self, commit: Commit, parent: str | None = None, branch_is_new: bool = False) -> str:
         """Put a commit on a branch, as a push from a person's machine would, but without a webhook; returns its id."""
         world = self.house.github.world
         repo = world.repo(self.repo)
@@ -121,7 +121,8 @@ class Scene:
         tree = await write_tree(world.git, repo.id, parent, blobs)
         parents = [parent] if parent else []
         sha = await write_commit(world.git, repo.id, NewCommit(tree, parents, person, person, commit.message))
-        await world.git.set_ref(repo.id, f"refs/heads/{commit.branch}", sha, parent or "0" * 40)
+        before = parent if parent and not branch_is_new else "0" * 40
+        await world.git.set_ref(repo.id, f"refs/heads/{commit.branch}", sha, before)
         return sha
 
     # -- what is seen -----------------------------------------------------------------------------------------

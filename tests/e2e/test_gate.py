@@ -128,3 +128,57 @@ async def test_merge_is_a_maintainers_word(house: House) -> None:
     await scene.ended("run_completed")
     assert (await scene.pull())["merged"]
     assert "Merged by" in await scene.status()
+
+
+async def test_merged_by_hand_past_the_gate(house: House) -> None:
+    scene = await Scene.open(house, "by-hand")
+    pull = await scene.to_quality()
+    await scene.ask("maintainer", "PUT", f"/pulls/{pull['number']}/merge", {})
+    await scene.ended("run_completed")
+    assert "Merged" in await scene.status()
+    assert (await scene.ask("reader", "GET", "/issues/1"))["state"] == "closed"
+
+
+async def test_closed_without_a_merge(house: House) -> None:
+    scene = await Scene.open(house, "closed")
+    pull = await scene.to_quality()
+    await scene.ask("writer", "PATCH", f"/pulls/{pull['number']}", {"state": "closed"})
+    await scene.ended("run_cancelled")
+    assert "writer closed the pull request" in await scene.status()
+    [check] = await scene.checks(pull["head"]["sha"])
+    assert check["conclusion"] == "cancelled"
+
+
+async def test_hold_and_dismissal_shut_the_gate_again(house: House) -> None:
+    scene = await Scene.open(house, "hold")
+    pull = await scene.to_quality()
+    number = pull["number"]
+    await scene.ask("maintainer", "POST", "/labels", {"name": "seconder:hold", "color": "d4c5f9"})
+    await scene.ask("maintainer", "POST", "/issues/1/labels", {"labels": ["seconder:hold"]})
+    await scene.shows("seconder:hold")
+    await scene.review("writer", "APPROVE")
+    await scene.ask("maintainer", "DELETE", "/issues/1/labels/seconder:hold")
+    await scene.event("gate_opened", gate="merge")
+    assert await scene.conclusion() == "success"
+
+    before = await scene.position()
+    reviews = await scene.ask("maintainer", "GET", f"/pulls/{number}/reviews")
+    [approval] = [review["id"] for review in reviews if review["state"] == "APPROVED"]
+    path = f"/pulls/{number}/reviews/{approval}/dismissals"
+    await scene.ask("maintainer", "PUT", path, {"message": "Look once more.", "event": "DISMISS"})
+    await scene.event("gate_opened", before, gate="quality")
+    assert await scene.conclusion() == "action_required"
+    await scene.say("maintainer", "/merge", number)
+    await scene.review("writer", "APPROVE")
+    await scene.ended("run_completed")
+
+
+async def test_look_again_button(house: House) -> None:
+    scene = await Scene.open(house, "button")
+    pull = await scene.to_quality()
+    [check] = await scene.checks(pull["head"]["sha"])
+    before = await scene.position()
+    house.github.world.collaborate(scene.repo, "writer", "read")
+    for _ in range(2):
+        await scene.ask("maintainer", "POST", f"/check-runs/{check['id']}/press", {"identifier": "look-again"})
+    await scene.event("gate_opened", before, gate="quality", who=["maintainer"])
