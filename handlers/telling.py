@@ -28,7 +28,7 @@ def spending_of(run: RunFacts, state: RunState) -> Spending:
         for name, bill in state.bills.items()
         if bill.calls
     )
-    return Spending(agents, state.models, run.budget)
+    return Spending(agents, state.models, run.budget, run.unconfirmed)
 
 
 def tests_of(state: RunState) -> TestsView | None:

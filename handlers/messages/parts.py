@@ -22,11 +22,15 @@ class Spend:
 
 @dataclass(frozen=True)
 class Spending:
-    """What a run used. `models` are the names that the endpoint gave itself; `budget` in micro-dollars."""
+    """What a run used. `models` are the names that the endpoint gave itself; `budget` in micro-dollars.
+
+    `unconfirmed`: the most that calls cost whose answers were lost, because a process died while they were under way.
+    """
 
     agents: tuple[Spend, ...]
     models: frozenset[str]
     budget: int
+    unconfirmed: int = 0
 
     @property
     def cost(self) -> int:

@@ -73,7 +73,9 @@ class NewRun:
 
 @dataclass(frozen=True)
 class RunFacts:
-    """A run's small, often read facts. `spent` and `reserved` in micro-dollars; `length` is the log's.
+    """A run's small, often read facts. Money in micro-dollars; `length` is the log's.
+
+    `reserved` is set aside for calls under way; `unconfirmed` is the most that calls cost whose answers were lost.
 
     `delimiter` is a random word by which people's text is fenced off in this run's prompts.
     """
@@ -91,6 +93,7 @@ class RunFacts:
     budget: int
     spent: int
     reserved: int
+    unconfirmed: int
     length: int
     started_at: int
     pull: int | None = None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from handlers.events import ENDINGS
+from handlers.messages import replies
 from handlers.messages import status as message
-from handlers.ports import Commit, Missing
+from handlers.ports import Commit, Missing, RunFacts
 from handlers.publisher import Effect, Receipt
-from handlers.telling import status_of
+from handlers.telling import spending_of, status_of
 from handlers.work import Work
 
 
@@ -24,10 +25,25 @@ class Status:
         if self._said.get(facts.id) != text:
             await self._write(work, text)
             self._said[facts.id] = text
+        if facts.status == "open":
+            await self._announce(work, facts)
         if facts.status in ENDINGS:
             self._said.pop(facts.id, None)
             return Commit("done")
         return Commit("parked", retry_in_ms=work.context.options.status_gap_ms)
+
+    async def _announce(self, work: Work, facts: RunFacts) -> None:
+        """What people have to be told of by a notification, which an edited comment does not send; each once."""
+        last = work.state.last("run_stuck", "run_parked", "run_resumed", "steered")
+        if last is None:
+            return
+        if last.name == "run_stuck":
+            text = replies.render(replies.Stuck(str(last.data.get("why", ""))))
+        elif last.name == "run_parked" and last.data.get("why") == "budget":
+            text = replies.render(replies.BudgetReached(spending_of(facts, work.state)))
+        else:
+            return
+        await work.publisher.comment(work.run.issue, f"{last.name}-{last.position}", text)
 
     async def _write(self, work: Work, text: str) -> None:
         issues, repo, number = work.context.github.issues, work.run.repo, work.run.issue

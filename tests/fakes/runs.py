@@ -26,6 +26,7 @@ def run_facts(run: str = "r1") -> RunFacts:
         budget=5_000_000,
         spent=1_234_567,
         reserved=0,
+        unconfirmed=0,
         length=0,
         started_at=0,
     )

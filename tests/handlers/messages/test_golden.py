@@ -93,6 +93,9 @@ STATUS = {
     "status_budget": status_view(
         "budget", spending=Spending(SPENDING.agents, SPENDING.models, 750_000), work=WORK, tests=NOT_RUN, pull=DRAFT
     ),
+    "status_unconfirmed": status_view(
+        "working", spending=replace(SPENDING, unconfirmed=120_000), at_work=("developer",), work=WORK[:2]
+    ),
     "status_scripted": status_view("working", spending=SCRIPTED, at_work=("developer",), seconds=1.0),
     "status_scripted_merged": status_view("merged", spending=SCRIPTED, by=("max",), merged_sha=NEW, seconds=12.0),
     "status_hostile": status_view(

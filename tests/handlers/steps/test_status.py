@@ -30,9 +30,23 @@ async def test_it_is_edited_in_place(team: Team, work: Work) -> None:
     await team.say("run_stuck", why="developer: no")
     await team.state()
     await status.run(work)
-    [body] = team.comments()
+    await status.run(work)
+    body, told = team.comments()
     assert "### Stuck" in body
+    assert "I cannot go on by myself" in told, "an edit notifies nobody, a comment does"
     assert "/retry" in body
+    assert "/retry" in told
+
+
+async def test_a_spent_budget_is_told_once(team: Team, work: Work) -> None:
+    status = Status()
+    await status.run(work)
+    await team.say("run_parked", why="budget")
+    await team.state()
+    await status.run(work)
+    await status.run(work)
+    _, told = team.comments()
+    assert "/budget +5" in told
 
 
 async def test_an_unchanged_text_is_not_written_again(team: Team, work: Work) -> None:
@@ -49,7 +63,7 @@ async def test_another_process_takes_the_comment_over(team: Team, work: Work) ->
     await team.say("run_stuck", why="no")
     await team.state()
     await Status().run(work)
-    assert len(team.comments()) == 1
+    assert len(team.comments()) == 2
     assert "### Stuck" in team.comments()[0]
 
 
@@ -60,7 +74,8 @@ async def test_a_comment_that_somebody_removed_stays_removed(team: Team, work: W
     await team.say("run_stuck", why="no")
     await team.state()
     assert (await status.run(work)).outcome == "parked"
-    assert team.comments() == []
+    assert len(team.comments()) == 1
+    assert "seconder:status" not in team.comments()[0]
 
 
 async def test_a_lost_answer_posts_no_second_comment(team: Team, work: Work) -> None:
