@@ -120,7 +120,7 @@ async def test_a_killed_worker_costs_the_call_in_flight_and_nothing_else(valkey:
         model.free = True
         state = await team.until(lambda state: state.last("gate_opened") is not None, within_s=30)
         assert bill(state, "developer") == 2 * 200
-        assert (await team.facts()).reserved > 0
+        assert (await team.facts()).unconfirmed > 0
         assert len(team.world.at(team.repo).pulls) == 1
     finally:
         await store.close()
