@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import structlog
 
 from agents.board import PullRequest, Questions, Report, Summary, value_of
-from gates.verdict import Blocked
 from handlers.messages import pull as pull_message
 from handlers.messages import replies
-from handlers.ports import Commit, GitHubError, Later, Unknown
+from handlers.ports import Commit
 from handlers.steps.pull_text import pull_view
-from handlers.steps.quality import CHECK, check_state
 from handlers.work import Work
 
 log = structlog.get_logger("seconder.steps")
@@ -61,28 +57,3 @@ async def give_up(work: Work) -> Commit:
         await work.context.github.pulls.edit(work.run.repo, number, title, pull_message.render(view))
     text = f"The {node.replace('_', ' ')} has used all its rounds, and {why}."
     return work.done(work.entry("summary", Summary(outcome="incomplete", text=text)), ending="run_failed")
-
-
-async def close(work: Work) -> Commit:
-    """After a stop: no check of ours stays open, then the run is cancelled."""
-    reason = work.state.cancelled or "stopped"
-    heads = [key.rpartition(":")[2] for key in work.state.receipts if key.startswith("check:quality:")]
-    for head in heads:
-        try:
-            await _conclude(work, head, reason)
-        except (Later, Unknown):
-            raise
-        except GitHubError as error:
-            # The repository may be gone, or the App removed: the run is over all the same.
-            log.warning("check_left_open", run=work.run.id, head=head, why=str(error))
-    summary = Summary(outcome="cancelled", text=reason)
-    return work.done(work.entry("summary", summary), ending="run_cancelled")
-
-
-async def _conclude(work: Work, head: str, reason: str) -> None:
-    """The check on `head` says that the run was stopped, unless it had passed."""
-    checks, repo = work.context.github.checks, work.run.repo
-    state = check_state(work.run.id, head, Blocked(f"the run was stopped: {reason}"), "", None)
-    for check in await checks.find(repo, head, CHECK):
-        if check.external_id == state.external_id and check.conclusion != "success":
-            await checks.update(repo, check.id, replace(state, conclusion="cancelled", buttons=()))

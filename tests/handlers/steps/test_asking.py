@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from agents.board import Author, Entry, HumanNote, Questions, Report, Review
-from handlers.ports import Later, Missing, Refused
-from handlers.steps import asking, quality
+from agents.board import Entry, HumanNote, Questions, Report, Review
+from handlers.steps import asking
 from tests.fakes.actors import submit, write
 from tests.fakes.team import Team
 from tests.handlers import values
-from tests.handlers.steps.scene import published, ready
+from tests.handlers.steps.scene import published
 
 
 @pytest.fixture
@@ -141,83 +138,3 @@ async def test_a_reviewer_who_never_agrees_ends_the_run(team: Team) -> None:
     pull = await team.world.pulls.get(team.repo, 2)
     assert pull.draft
     assert "used up" in pull.body
-
-
-# --- close
-
-
-async def stop(team: Team) -> None:
-    await team.store.runs.cancel(team.run, "d9", "rita stopped it")
-    await team.idle()
-
-
-async def test_after_a_stop_no_check_stays_open(team: Team) -> None:
-    await team.file()
-    await team.idle()
-    await stop(team)
-    [check] = team.world.at(team.repo).checks.values()
-    assert (check.conclusion, check.buttons) == ("cancelled", ())
-    assert "rita stopped it" in check.summary + check.text + check.title
-    assert (await team.facts()).status == "run_cancelled"
-    assert (await team.said())[-1] == "run_cancelled"
-
-
-async def test_a_check_that_had_passed_stays_passed(team: Team) -> None:
-    await team.file()
-    await team.idle()
-    team.world.add_review(team.repo, 2, team.ann, "approved")
-    await team.say("nudge")
-    await team.idle()
-    await stop(team)
-    [check] = team.world.at(team.repo).checks.values()
-    assert check.conclusion == "success"
-
-
-async def test_nothing_is_deleted(team: Team) -> None:
-    await team.file()
-    await team.idle()
-    await stop(team)
-    assert "seconder/issue-1-add-a-total" in team.world.at(team.repo).branches
-    assert (await team.world.pulls.get(team.repo, 2)).state == "open"
-
-
-@pytest.mark.parametrize("error", [Missing("404 gone"), Refused("403 suspended")], ids=["missing", "refused"])
-@pytest.mark.parametrize("verb", ["checks.find", "checks.update"])
-async def test_a_check_that_cannot_be_closed_keeps_no_run_from_ending(
-    team: Team, verb: str, error: Missing | Refused
-) -> None:
-    await team.file()
-    await team.idle()
-    team.world.fail(verb, error)
-    await stop(team)
-    assert (await team.facts()).status == "run_cancelled"
-
-
-async def test_a_limit_while_closing_is_waited_out(team: Team) -> None:
-    await team.file()
-    await team.idle()
-    team.world.fail("checks.update", Later("limit", 0.05))
-    await team.store.runs.cancel(team.run, "d9", "rita stopped it")
-    await team.until(lambda state: state.last("run_cancelled") is not None)
-    [check] = team.world.at(team.repo).checks.values()
-    assert check.conclusion == "cancelled"
-
-
-async def test_a_stop_before_anything_was_written_ends_at_once(begun: Team) -> None:
-    await stop(begun)
-    state = await begun.state()
-    summary = state.board.live("summary")
-    assert summary is not None
-    assert summary.value == {"outcome": "cancelled", "text": "rita stopped it", "merged_sha": None}
-    assert summary.author == Author(kind="system", name="close")
-
-
-async def test_checks_of_other_runs_are_left_alone(begun: Team) -> None:
-    await ready(begun)
-    work = await begun.work("quality")
-    await quality.run(work)
-    [number] = begun.world.at(begun.repo).checks
-    checks = begun.world.at(begun.repo).checks
-    checks[number] = replace(checks[number], external_id="other-run:quality:x")
-    await stop(begun)
-    assert checks[number].conclusion == "action_required"

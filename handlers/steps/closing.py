@@ -1,0 +1,66 @@
+"""The step after a stop: settle what was begun, leave no check of ours open, end the run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import structlog
+
+from agents.board import Summary
+from gates.verdict import Blocked
+from handlers.messages.branch import PREFIX
+from handlers.ports import Commit, GitHubError, Later, PullFacts, Unknown
+from handlers.steps.quality import CHECK, check_state
+from handlers.work import Work
+
+log = structlog.get_logger("seconder.closing")
+
+
+async def close(work: Work) -> Commit:
+    """End the run as cancelled; as merged, if a merge whose answer never came has happened after all."""
+    reason = work.state.cancelled or "stopped"
+    try:
+        pull = await _settled(work)
+        if pull is not None and pull.merged:
+            text = f"merged before it could be stopped ({reason})"
+            merged = Summary(outcome="merged", text=text, merged_sha=pull.merge_sha)
+            return work.done(work.entry("summary", merged), ending="run_completed")
+        for head in _heads(work, pull):
+            await _conclude(work, head, reason)
+    except (Later, Unknown):
+        raise
+    except GitHubError as error:
+        # The repository may be gone, or the App removed: the run is over all the same.
+        log.warning("left_as_it_is", run=work.run.id, why=str(error))
+    return work.done(work.entry("summary", Summary(outcome="cancelled", text=reason)), ending="run_cancelled")
+
+
+async def _settled(work: Work) -> PullFacts | None:
+    """Our pull request as it is now, also one whose opening was tried and never answered."""
+    pulls, repo = work.context.github.pulls, work.run.repo
+    if work.run.pull is not None:
+        return await pulls.get(repo, work.run.pull)
+    known = await work.context.store.effects.known(work.run.id)
+    bot = await work.context.github.people.bot()
+    for key, attempted in known.items():
+        if key.startswith(f"pull:{PREFIX}") and attempted.state == "open":
+            mine = [pull for pull in await pulls.find(repo, key.removeprefix("pull:")) if pull.author.id == bot.id]
+            if mine:
+                await work.context.store.effects.receipt(work.run.id, key, {"number": mine[0].number})
+                return mine[0]
+    return None
+
+
+def _heads(work: Work, pull: PullFacts | None) -> tuple[str, ...]:
+    """Every head on which a check of ours was begun, with or without an answer."""
+    checked = [key.rpartition(":")[2] for key in work.state.receipts if key.startswith("check:quality:")]
+    return tuple(dict.fromkeys([*checked, *([pull.head_sha] if pull is not None else [])]))
+
+
+async def _conclude(work: Work, head: str, reason: str) -> None:
+    """The check on `head` says that the run was stopped, unless it had passed."""
+    checks, repo = work.context.github.checks, work.run.repo
+    state = check_state(work.run.id, head, Blocked(f"the run was stopped: {reason}"), "", None)
+    for check in await checks.find(repo, head, CHECK):
+        if check.external_id == state.external_id and check.conclusion != "success":
+            await checks.update(repo, check.id, replace(state, conclusion="cancelled", buttons=()))
