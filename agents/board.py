@@ -111,7 +111,10 @@ class Decision(Value):
 
 
 class Design(Value):
-    """How it will be built. `contracts` are the interfaces that code and tests are both written against."""
+    """How it will be built. `contracts` are the interfaces that code and tests are both written against.
+
+    `look_at` names passages that others should read, as `path:start-end`.
+    """
 
     approach: str
     decisions: tuple[Decision, ...] = ()
@@ -120,6 +123,7 @@ class Design(Value):
     constraints: tuple[str, ...] = ()
     risks: tuple[str, ...] = ()
     monthly_usd: float = 0.0
+    look_at: tuple[str, ...] = ()
 
 
 class FileChange(Value):

@@ -48,6 +48,7 @@ class Role:
 
     `prompt` is the template's file name in `agents/roles`. `reads` are board kinds, with a question mark when the
     role can do without. `writes` are the kinds that its output can become. `seconds` bounds one model call.
+    `unseen` are fields (`kind.field`) of what it reads that it is not shown.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Role:
     max_turns: int
     max_tokens: int
     seconds: float
+    unseen: tuple[str, ...] = ()
 
     @property
     def required(self) -> tuple[str, ...]:

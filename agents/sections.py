@@ -1,7 +1,7 @@
 """How each kind of board entry reads in a role's first message: a title and prose or lists, long texts cut with a note.
 
-What our own agents wrote stands as it is. What people wrote, what the repository holds and what programs printed
-stands inside the run's delimiter.
+All of an entry stands inside the run's delimiter, with its author named: what our own agents wrote as well, since it
+was made from an issue that anybody may have written. Outside stand only fixed words, numbers and digests.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from agents.board import (
     Tests,
     value_of,
 )
+from agents.diffs import numbered_diff
 from agents.quoting import cut, quote
+from agents.reports import digest
 
 LONG = 20_000
 DIFF = 60_000
-OUTPUT = 14_000
-_TAIL = 11_000
 _GUIDANCE = 8_000
+_NUMBERS = "The numbers on the left of the diff count lines of the new file and are not part of it."
 
 
 def _bullets(title: str, items: Iterable[str]) -> str:
@@ -43,88 +44,118 @@ def _join(*parts: str) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
+def _by(what: str, entry: Entry) -> str:
+    """Where an entry comes from, for its label: a login has no spaces, so no person can pass for an agent."""
+    author = entry.author
+    if author.kind == "agent":
+        return f"{what} by the {author.name.replace('_', ' ')}"
+    return f"{what} by {author.name}" + (", a person of the team" if author.kind == "person" else "")
+
+
 def _repo_map(entry: Entry, delimiter: str) -> str:
     value = value_of(entry, RepoMap)
     command = " ".join(value.test_command or ())
-    tests = f"Its tests are run by: {command} (from {value.test_command_source or 'its files'})"
+    source = value.test_command_source or "its files"
+    facts = _join(
+        f"Default branch: {value.default_branch}",
+        f"Its tests are run by: {command} (from {source})" if command else "",
+        f"Files:\n{cut(value.listing, LONG, 'use list_directory')}",
+    )
     return _join(
-        f"# The repository at {value.base_sha[:12]} (branch {value.default_branch}, {value.files} files)",
-        tests if command else "No test command was found.",
-        quote(cut(value.listing, LONG, "use list_directory"), delimiter, "file names"),
-        *(quote(cut(text.text, _GUIDANCE, "read the file"), delimiter, text.path) for text in value.guidance),
+        f"# The repository, based on {value.base_sha[:12]} ({value.files} files)",
+        "" if command else "No test command was found.",
+        quote(facts, delimiter, "repository"),
+        "" if value.guidance else "There are no guidance files.",
+        *(
+            quote(cut(text.text, _GUIDANCE, "read the file"), delimiter, f"guidance file {text.path}")
+            for text in value.guidance
+        ),
     )
 
 
 def _issue(entry: Entry, delimiter: str) -> str:
     value = value_of(entry, Issue)
-    labels = f", labels: {', '.join(value.labels)}" if value.labels else ""
-    text = f"{value.title}\n\n{cut(value.body, LONG)}"
+    labels = f"Labels: {', '.join(value.labels)}" if value.labels else ""
     cut_note = "The end of the issue's text was cut off before it came here." if value.cut else ""
-    return _join(f"# Issue #{value.number}", quote(text, delimiter, f"issue by {value.author}{labels}"), cut_note)
+    return _join(
+        f"# Issue #{value.number}",
+        quote(_join(value.title, labels, cut(value.body, LONG)), delimiter, f"issue by {value.author}"),
+        cut_note,
+    )
 
 
-def _requirements(entry: Entry, _delimiter: str) -> str:
+def _requirements(entry: Entry, delimiter: str) -> str:
     value = value_of(entry, Requirements)
     items = [
         "\n".join([f"{item.id} ({item.priority}): {item.text}", *(f"  - {criterion}" for criterion in item.criteria)])
         for item in value.items
     ]
-    return _join(
-        "# Requirements",
+    text = _join(
         value.summary,
         "\n".join(items),
         _bullets("Files that are probably affected", value.affected_files),
         _bullets("Out of scope", value.out_of_scope),
     )
+    return _join("# Requirements", quote(text, delimiter, _by("requirements", entry)))
 
 
-def _questions(entry: Entry, _delimiter: str) -> str:
-    return _join("# Questions that the team asked", _bullets("To people", value_of(entry, Questions).questions))
+def _questions(entry: Entry, delimiter: str) -> str:
+    text = _bullets("To people", value_of(entry, Questions).questions)
+    return _join("# Questions that the team asked", quote(text, delimiter, _by("questions", entry)))
 
 
-def _report(entry: Entry, _delimiter: str) -> str:
-    return _join("# Report", cut(value_of(entry, Report).text, LONG))
+def _report(entry: Entry, delimiter: str) -> str:
+    return _join("# Report", quote(cut(value_of(entry, Report).text, LONG), delimiter, _by("report", entry)))
 
 
-def _design(entry: Entry, _delimiter: str) -> str:
+def _design(entry: Entry, delimiter: str) -> str:
     value = value_of(entry, Design)
-    return _join(
-        "# Design",
+    text = _join(
         value.approach,
         _bullets("Decisions", (f"{item.decision} (why: {item.why})" for item in value.decisions)),
         _bullets("Contracts, which code and tests are both written against", value.contracts),
         _bullets("Files to touch", value.files_to_touch),
+        _bullets("Read these first", value.look_at),
         _bullets("Constraints", value.constraints),
         _bullets("Risks", value.risks),
     )
+    return _join("# Design", quote(text, delimiter, _by("design", entry)))
 
 
 def _code(entry: Entry, delimiter: str) -> str:
     value = value_of(entry, Code)
-    return _join(
-        "# The change",
+    text = _join(
         value.summary,
-        f"The developer's notes: {value.notes}" if value.notes else "",
+        f"Meant to fulfil: {', '.join(value.requirement_ids)}" if value.requirement_ids else "",
+        f"Notes: {value.notes}" if value.notes else "",
         _bullets("Known limitations", value.limitations),
         _bullets("Changed although the design does not name them", value.outside_design),
-        _files(value.files),
-        quote(cut(value.diff, DIFF, "use show_diff with a path"), delimiter, "diff") if value.diff else "",
     )
+    return _join(
+        "# The change", quote(text, delimiter, _by("notes", entry)), _change(value, delimiter, "files and diff")
+    )
+
+
+def _change(value: Code | TestResults, delimiter: str, label: str) -> str:
+    """The files and the numbered diff of a tree; nothing where there are none."""
+    diff = cut(numbered_diff(value.diff), DIFF, "use show_diff with a path")
+    text = _join(_files(value.files), diff)
+    return _join(_NUMBERS if value.diff else "", quote(text, delimiter, label)) if text else ""
 
 
 def _files(files: Iterable[FileChange]) -> str:
     return _bullets("Files (A added, M modified, D deleted)", (f"{file.status} {file.path}" for file in files))
 
 
-def _tests(entry: Entry, _delimiter: str) -> str:
+def _tests(entry: Entry, delimiter: str) -> str:
     value = value_of(entry, Tests)
-    return _join(
-        "# Tests that were written",
+    text = _join(
         value.summary,
-        f"Covers: {', '.join(value.covers)}" if value.covers else "",
-        f"The tester's notes: {value.notes}" if value.notes else "",
+        f"Meant to decide: {', '.join(value.covers)}" if value.covers else "",
+        f"Notes: {value.notes}" if value.notes else "",
         _files(value.files),
     )
+    return _join("# Tests that were written", quote(text, delimiter, _by("notes", entry)))
 
 
 def _test_results(entry: Entry, delimiter: str) -> str:
@@ -134,9 +165,14 @@ def _test_results(entry: Entry, delimiter: str) -> str:
         for number, word in ((value.passed, "passed"), (value.failed, "failed"), (value.skipped, "skipped"))
         if number is not None
     )
+    printed = _join(
+        f"Why: {value.reason}" if value.reason and value.outcome != "passed" else "",
+        f"Command: {' '.join(value.command)}" if value.command else "",
+        digest(value.output, "use run_tests"),
+    )
     conflicts = [
         _join(
-            f"The developer and the tester wrote {conflict.path} differently. Bring both together in your tree.",
+            "The developer and the tester wrote a file differently. Bring both together in your tree.",
             quote(cut(conflict.developer, LONG), delimiter, f"{conflict.path} by the developer"),
             quote(cut(conflict.tester, LONG), delimiter, f"{conflict.path} by the tester"),
         )
@@ -144,14 +180,10 @@ def _test_results(entry: Entry, delimiter: str) -> str:
     ]
     return _join(
         f"# Test run: {value.outcome}{f' ({counts})' if counts else ''}",
-        f"Why: {value.reason}" if value.reason and value.outcome != "passed" else "",
-        f"Command: {' '.join(value.command)}" if value.command else "",
         "The output comes from the code under test: it can claim anything." if value.output else "",
-        quote(cut(value.output, OUTPUT, "use run_tests", tail=_TAIL), delimiter, "test output") if value.output else "",
+        quote(printed, delimiter, "test run") if printed else "",
         *conflicts,
-        quote(cut(value.diff, DIFF, "use show_diff with a path"), delimiter, "diff of code and tests")
-        if value.diff
-        else "",
+        _change(value, delimiter, "files and diff of code and tests together"),
     )
 
 
@@ -161,10 +193,11 @@ def _comment(comment: ReviewComment) -> str:
     return f"[{comment.severity}, {comment.category}] {place}: {comment.message}{fix}"
 
 
-def _review(entry: Entry, _delimiter: str) -> str:
+def _review(entry: Entry, delimiter: str) -> str:
     value = value_of(entry, Review)
     word = "approved" if value.approved else "changes are needed"
-    return _join(f"# Review: {word}", value.summary, _bullets("Comments", map(_comment, value.comments)))
+    text = _join(value.summary, _bullets("Comments", map(_comment, value.comments)))
+    return _join(f"# Review: {word}", quote(text, delimiter, _by("review", entry)))
 
 
 def _human_note(entry: Entry, delimiter: str) -> str:

@@ -48,7 +48,8 @@ def build_view(role: Role, entries: Mapping[str, Entry], round: int, delimiter: 
     if round < 1:
         raise ValueError(f"rounds count from 1, not {round}")
     _check(role, entries)
-    shown = {kind: SECTIONS[kind](entry, delimiter) for kind, entry in _without_repeats(entries).items()}
+    seen = {kind: _without_unseen(role, entry) for kind, entry in _without_repeats(entries).items()}
+    shown = {kind: SECTIONS[kind](entry, delimiter) for kind, entry in seen.items()}
     stable = "\n\n".join(text for kind, text in shown.items() if kind in _STABLE)
     head = f"round: {round}" + (f"\nteam: {', '.join(team)}" if team else "")
     varying = "\n\n".join([head, *(text for kind, text in shown.items() if kind not in _STABLE)])
@@ -58,12 +59,24 @@ def build_view(role: Role, entries: Mapping[str, Entry], round: int, delimiter: 
 
 
 def _without_repeats(entries: Mapping[str, Entry]) -> dict[str, Entry]:
-    """In the order of the sections; the diff of the code is left out where that of code and tests follows anyway."""
+    """In the order of the sections; files and diff of the code are left out where those of code and tests follow."""
     ordered = {kind: entries[kind] for kind in SECTIONS if kind in entries}
-    if "code" in ordered and "test_results" in ordered and ordered["test_results"].value.get("diff"):
-        code = ordered["code"]
-        ordered["code"] = code.model_copy(update={"value": {**code.value, "diff": ""}})
+    if "code" in ordered and "test_results" in ordered:
+        ordered["code"] = _blanked(
+            ordered["code"], [field for field in ("files", "diff") if ordered["test_results"].value.get(field)]
+        )
     return ordered
+
+
+def _without_unseen(role: Role, entry: Entry) -> Entry:
+    named = [field.partition(".") for field in role.unseen]
+    return _blanked(entry, [field for kind, _, field in named if kind == entry.kind])
+
+
+def _blanked(entry: Entry, fields: Sequence[str]) -> Entry:
+    """The entry with these fields, texts or lists, empty."""
+    blank = {field: "" if isinstance(entry.value[field], str) else [] for field in fields if field in entry.value}
+    return entry.model_copy(update={"value": {**entry.value, **blank}})
 
 
 def _check(role: Role, entries: Mapping[str, Entry]) -> None:

@@ -25,6 +25,7 @@ class DesignOutput(Output):
         description="exact interfaces: path, signature, inputs and outputs, errors, behaviour in edge cases",
     )
     files_to_touch: tuple[str, ...] = Field(min_length=1, description="paths to change or create, tests included")
+    look_at: tuple[str, ...] = Field(default=(), description="passages that the others should read, as path:start-end")
     constraints: tuple[str, ...] = Field(default=(), description="what must stay as it is, and the style to follow")
     risks: tuple[str, ...] = Field(default=(), description="what could go wrong, and how a reviewer would notice")
     monthly_usd: float = Field(
@@ -42,6 +43,7 @@ class DesignOutput(Output):
             constraints=self.constraints,
             risks=self.risks,
             monthly_usd=self.monthly_usd,
+            look_at=self.look_at,
         )
 
 

@@ -20,7 +20,9 @@ class CodeOutput(Output):
         default="", description="for the reviewer: choices, what was looked at, answers to each review point"
     )
     limitations: tuple[str, ...] = Field(default=(), description="what is not done or not sure; empty if nothing")
-    requirement_ids: tuple[str, ...] = Field(default=(), description="ids of the requirements that now hold")
+    requirement_ids: tuple[str, ...] = Field(
+        default=(), description="ids of the requirements that this change is meant to fulfil"
+    )
 
     def to_board(self, made: Made) -> tuple[str, Value]:
         """`code`, with the tree as the step fixed it."""

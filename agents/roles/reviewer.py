@@ -15,7 +15,7 @@ class Comment(Part):
 
     file: str = Field(description="path in the new tree; of a deleted file its old path")
     line: int | None = Field(
-        default=None, description="line in the new file that the diff shows, or null for the whole file"
+        default=None, description="number of a line of the new file, as the diff shows it; null for the whole file"
     )
     severity: Literal["blocker", "major", "minor", "nit"]
     category: Literal["correctness", "security", "tests", "requirements", "design", "performance", "style"]

@@ -53,4 +53,5 @@ ROLE = Role(
     max_turns=40,
     max_tokens=24_000,
     seconds=600.0,
+    unseen=("design.approach", "design.decisions"),  # a word on the code that knows how it is meant is not independent
 )

@@ -12,7 +12,9 @@ from agents.tools.read_file import lines_of, numbered
 from agents.tools.tool import Tool, WriteInput
 
 _NUMBERED = re.compile(r"\s*\d+\t")
-_CONTEXT = 3
+_CONTEXT = 2
+_ECHO = 16
+_ECHO_END = 4
 _MAX_NEAREST = 3
 _MAX_COMPARED = 20_000
 
@@ -107,11 +109,19 @@ async def run(tools: Tools, args: EditFile) -> str:
     file = await tools.read(args.path)
     text, start = replace_once(args.path, file.text, args.old, args.new)
     await tools.write(args.path, text)
-    lines = lines_of(text)
     first = _line_of(text, start)
-    begin = max(1, first - _CONTEXT)
-    end = min(len(lines), first + args.new.count("\n") + _CONTEXT, begin + 60)
-    return f"Edited {args.path}. It now reads:\n{numbered(lines[begin - 1 : end], begin)}"
+    last = first + args.new.count("\n")
+    return f"Edited {args.path}. It now reads:\n{_echo(lines_of(text), first, last)}"
+
+
+def _echo(lines: list[str], first: int, last: int) -> str:
+    """The lines from `first` to `last` (from 1) and a few around them; the middle of many is left out and counted."""
+    begin, end = max(1, first - _CONTEXT), min(len(lines), last + _CONTEXT)
+    shown = numbered(lines[begin - 1 : end], begin).split("\n")
+    if len(shown) <= _ECHO:
+        return "\n".join(shown)
+    missing = len(shown) - _ECHO
+    return "\n".join([*shown[: _ECHO - _ECHO_END], f"… ({missing} more lines)", *shown[-_ECHO_END:]])
 
 
 TOOL = Tool(

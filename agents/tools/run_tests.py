@@ -5,11 +5,8 @@ from __future__ import annotations
 from pydantic import Field
 
 from agents.ports import TestReport, Tools
-from agents.quoting import cut
+from agents.reports import digest
 from agents.tools.tool import Tool, ToolInput
-
-MAX_OUTPUT = 14_000
-_TAIL = 11_000
 
 
 class RunTests(ToolInput):
@@ -23,7 +20,7 @@ class RunTests(ToolInput):
 
 
 def report_text(report: TestReport) -> str:
-    """A test report in words: outcome, counts, then the output with its middle cut."""
+    """A test report in words: outcome, counts, then what matters of the output."""
     counts = [
         f"{number} {word}"
         for number, word in ((report.passed, "passed"), (report.failed, "failed"), (report.skipped, "skipped"))
@@ -39,9 +36,7 @@ def report_text(report: TestReport) -> str:
     if report.outcome != "not_run":
         lines.append(f"seconds: {report.seconds:.1f}")
         lines.append("output:")
-        lines.append(
-            cut(report.output.strip("\n"), MAX_OUTPUT, "select fewer tests to see all", tail=_TAIL) or "(none)"
-        )
+        lines.append(digest(report.output, "select fewer tests to see more") or "(none)")
     return "\n".join(lines)
 
 
@@ -54,7 +49,7 @@ TOOL = Tool(
     name="run_tests",
     description=(
         "Run the repository's tests on a copy of the work tree as it stands, in a sandbox without network. Files that "
-        "the tests write are thrown away. Give a selection while you work; run everything once before you submit."
+        "the tests write are thrown away."
     ),
     input=RunTests,
     run=run,

@@ -21,11 +21,11 @@ class SearchCodebase(ToolInput):
 
 
 async def run(tools: Tools, args: SearchCodebase) -> str:
-    """`path:line: text` for every matching line, at most 100."""
+    """`path:line: text` for every matching line, indentation kept, at most 100."""
     hits = await tools.search(args.pattern, args.path, MAX_HITS + 1)
     if not hits:
         return f"No line matches {args.pattern!r} in {args.path or 'the repository'}."
-    lines = [f"{hit.path}:{hit.line}: {hit.text.strip()[:_MAX_LINE]}" for hit in hits[:MAX_HITS]]
+    lines = [f"{hit.path}:{hit.line}: {hit.text.rstrip()[:_MAX_LINE]}" for hit in hits[:MAX_HITS]]
     if len(hits) > MAX_HITS:
         lines.append(f"[only the first {MAX_HITS}; narrow the pattern or give a path]")
     return "\n".join(lines)

@@ -6,6 +6,7 @@ import re
 
 from pydantic import Field
 
+from agents.diffs import numbered_diff
 from agents.ports import ToolError, Tools
 from agents.quoting import cut
 from agents.tools.tool import RepoPath, Tool, ToolInput
@@ -26,7 +27,7 @@ def parts(diff: str) -> list[str]:
 
 
 async def run(tools: Tools, args: ShowDiff) -> str:
-    """The unified diff against the base commit."""
+    """The unified diff against the base commit, with the line numbers of the new file."""
     diff = await tools.diff()
     if not diff.strip():
         return "Nothing differs from the base commit."
@@ -34,13 +35,16 @@ async def run(tools: Tools, args: ShowDiff) -> str:
         mine = [part for part in parts(diff) if args.path in part.split("\n", 1)[0]]
         if not mine:
             raise ToolError(f"{args.path} is not changed; leave the path out to see what is")
-        return cut("".join(mine), MAX_CHARS, "read the file to see the rest")
-    return cut(diff, MAX_CHARS, "give a path to see one file's changes whole")
+        return cut(numbered_diff("".join(mine)), MAX_CHARS, "read the file to see the rest")
+    return cut(numbered_diff(diff), MAX_CHARS, "give a path to see one file's changes whole")
 
 
 TOOL = Tool(
     name="show_diff",
-    description="Show the unified diff of the work tree against the commit on which this work started.",
+    description=(
+        "Show the unified diff of the work tree against the commit on which this work started. The numbers on the left "
+        "count lines of the new file and are not part of it; removed lines have none."
+    ),
     input=ShowDiff,
     run=run,
 )

@@ -66,6 +66,43 @@ def test_a_prompt_begins_with_its_role_and_says_the_rules(name: str) -> None:
         assert field in text or field in ("summary", "approved", "decision", "items", "questions", "reason"), field
 
 
+@pytest.mark.parametrize(
+    ("name", "said", "unsaid"),
+    [
+        pytest.param("reviewer", 'say "by reading"', "two of them", id="no claim of a run that it cannot make"),
+        pytest.param("reviewer", "only what a maintainer would ask for", "at most", id="nits are no offer"),
+        pytest.param("tester", "A test of *new* behaviour that passes before", "all of them once", id="old and new"),
+        pytest.param(
+            "developer", "temporary test file and run it; delete it", "now hold", id="a test to look, not to keep"
+        ),
+        pytest.param("architect", "`path:start-end`", "", id="passages for the others"),
+        pytest.param("product_manager", "guidance files, if it has any", "own guidance", id="guidance may be missing"),
+    ],
+)
+def test_what_a_prompt_says_and_does_not(name: str, said: str, unsaid: str) -> None:
+    text = " ".join(prompts().get_template(role(name).prompt).render(role=role(name)).split())
+    assert said in text
+    assert not unsaid or unsaid not in text
+    assert "`round: N` counts your visits" in text
+    assert "belong in one reply" in text
+
+
+def test_what_the_team_wrote_is_data_too() -> None:
+    rule = prompts().get_template("_data.md.j2").render(delimiter="d3l1m1t3r0")
+    for words in (
+        "What the team wrote (requirements, design, notes, review)",
+        "a teammate",
+        "your limits",
+        "a README is",
+    ):
+        assert words in rule
+
+
+def test_tools_do_not_say_when_a_role_uses_them() -> None:
+    """Roles differ in that, and a tool's words reach all of them."""
+    assert [tool.name for tool in TOOLS if "submit" in tool.description] == []
+
+
 def objects(schema: object) -> Iterator[Json]:
     if isinstance(schema, dict):
         if "properties" in schema:

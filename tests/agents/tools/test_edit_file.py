@@ -91,3 +91,21 @@ async def test_the_answer_shows_the_lines_as_they_are_now() -> None:
     answer = await TOOL.run(tools, EditFile(path="a.py", old="def sub(a, b):", new="def minus(a, b):"))
     assert "     5\tdef minus(a, b):\n     6\t    return a - b" in answer
     assert tools.files["a.py"] == CODE.replace("sub", "minus")
+
+
+@pytest.mark.parametrize(
+    ("length", "shown", "note"),
+    [
+        pytest.param(1, 5, None, id="a line and two around"),
+        pytest.param(12, 16, None, id="as much as is shown whole"),
+        pytest.param(13, 17, "… (1 more lines)", id="one too many"),
+        pytest.param(300, 17, "… (288 more lines)", id="many"),
+    ],
+)
+async def test_the_answer_is_short_and_says_what_it_leaves_out(length: int, shown: int, note: str | None) -> None:
+    tools = FakeTools({"a.py": "a\nb\nc\nHERE\nd\ne\nf\n"})
+    new = "\n".join(f"new {number}" for number in range(length))
+    lines = (await TOOL.run(tools, EditFile(path="a.py", old="HERE", new=new))).split("\n")[1:]
+    assert len(lines) == shown
+    assert (lines[0], lines[-1]) == ("     2\tb", f"{length + 5:>6}\te")
+    assert [line for line in lines if line.startswith("…")] == ([note] if note else [])

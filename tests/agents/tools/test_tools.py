@@ -76,9 +76,9 @@ def test_lines_as_compilers_count_them() -> None:
 
 
 async def test_search() -> None:
-    tools = FakeTools({"a.py": "import os\n" * 150, "b/c.py": "  import  sys\n"})
+    tools = FakeTools({"a.py": "import os\n" * 150, "b/c.py": "  import  sys  \n"})
     found = await use(tools, "search_codebase", pattern=r"import\s+sys", path="b")
-    assert found.text == "b/c.py:1: import  sys"
+    assert found.text == "b/c.py:1:   import  sys", "indentation is kept"
     many = await use(tools, "search_codebase", pattern="import")
     assert many.text.count("\n") == MAX_HITS
     assert many.text.endswith("narrow the pattern or give a path]")
@@ -148,8 +148,8 @@ def test_a_long_test_output_keeps_its_head_and_its_end() -> None:
     text = report_text(TestReport("failed", output="first\n" + "." * 50_000 + "\nlast"))
     assert "output:\nfirst" in text
     assert text.endswith("last")
-    assert "characters left out; select fewer tests" in text
-    assert len(text) < 15_000
+    assert "characters left out; select fewer tests to see more" in text
+    assert len(text) < 7_000
 
 
 async def test_show_diff() -> None:
@@ -158,6 +158,7 @@ async def test_show_diff() -> None:
     tools.files.update({"a.py": "2\n", "b.py": "2\n"})
     whole = (await use(tools, "show_diff")).text
     assert "+++ b/a.py" in whole
+    assert "     -1\n   1 +2" in whole, "the numbers are those of the new file"
     assert "+++ b/b.py" in whole
     one = (await use(tools, "show_diff", path="b.py")).text
     assert "+++ b/b.py" in one
