@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from agents.board import KINDS
-from agents.roles import ROLES
+from agents.roles import ROLES, role
 from agents.tools import TOOLS
 from bot import settings, wiring
 from gates import GATES
@@ -68,6 +68,24 @@ def test_shipped_workflows_pass_their_analysis_and_use_all_there_is() -> None:
         f"gate:{node.gate}" for node in nodes if node.gate
     }
     assert used | {"role", "status", "close"} == set(steps())
+
+
+NOT_SHOWN = {"developer": {"code"}}
+"""What a role's node reads for its work tree alone."""
+
+NOT_READ = {"architect": {"human_note"}, "tester": {"code", "human_note"}}
+"""What a role could be shown, and no shipped workflow gives it: these two are done before there is code or a note."""
+
+
+@pytest.mark.parametrize("name", [role.name for role in ROLES])
+def test_a_node_reads_what_its_role_is_shown(name: str) -> None:
+    known = role(name)
+    nodes = [node for workflow in wiring.workflows().values() for node in workflow.nodes.values() if node.role == name]
+    for node in nodes:
+        assert set(node.kinds) - set(known.readable) == NOT_SHOWN.get(name, set())
+        assert set(known.readable) - set(node.kinds) == NOT_READ.get(name, set())
+        assert set(known.required) <= set(node.required)
+        assert set(known.writes) == set(node.writes)
 
 
 def test_the_events_of_github_are_all_listed() -> None:
