@@ -43,6 +43,9 @@ class Advancer:
             await self._step(lease)
         except Fenced as error:
             log.info("step_fenced", task=lease.task, why=str(error))
+        finally:
+            # A step that ended without a commit, whatever the reason, has to be due again.
+            await self._context.store.tasks.let_go(lease)
         await self._hint()
 
     async def _hint(self) -> None:

@@ -214,6 +214,10 @@ class Tasks(Protocol):
         """Returns when the lease is lost; until then it is renewed from a thread."""
         ...
 
+    async def let_go(self, lease: Lease) -> None:
+        """Stop renewing the lease, also one that ended or was lost: what was not committed is soon due again."""
+        ...
+
 
 class Turns(Protocol):
     """A step's stored turns and the money set aside for its next call."""

@@ -89,5 +89,7 @@ class Renewer:
                 held.until = asked + self.lease_s
         if gone and not held.gone:
             held.gone = True
+            # Never renewed again: its owner stops now, and a renewal that gets through later would keep others away.
+            self.release(task, held.token)
             if not held.loop.is_closed():
                 held.loop.call_soon_threadsafe(held.lost.set)

@@ -233,6 +233,15 @@ async def test_a_lost_lease_cancels_the_step_under_way(valkey: embedded.Embedded
         await store.close()
 
 
+async def test_a_step_that_could_not_even_begin_is_let_go(team: Team) -> None:
+    """Nobody else could take it otherwise, for as long as this process lives."""
+    task = await due(team)
+    await team.store.client.xadd(team.store.scripts.key("log", team.run), {"t": "entry", "d": "{", "at": "1"})
+    with pytest.raises(ValueError, match="Expecting"):
+        await acts(team, raises(AssertionError("must not run"))).advance(task)
+    assert not team.store.renewer.alive(task, 1)
+
+
 async def test_a_worker_that_is_stopped_stops_its_step(team: Team) -> None:
     task = await due(team)
     begun, stopped = asyncio.Event(), asyncio.Event()

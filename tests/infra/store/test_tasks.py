@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from agents.board import Author, Entry
 from agents.ports import Fenced
 from handlers.events import Actor, Event, RepoRef
 from handlers.ports import Commit, Lease, NewRun, NewTask, StoredTurn
+from infra.store import embedded
 from tests.fakes.store import RealStore as Store
 
 REPO = RepoRef(id=7, full_name="octo/tally", installation=3)
@@ -182,3 +184,35 @@ async def test_an_ended_run_gives_out_no_steps(store: Store) -> None:
     await store.tasks.commit(lease, Commit("done", ending="run_completed"))
     assert await store.tasks.claim(f"{run}/tester.1", "w") is None
     assert set(dict(await store.tasks.due(50))) == {f"{run}/status.1"}
+
+
+async def due_again(store: Store, task: str) -> bool:
+    """Whether the step is to be had within three leases."""
+    for _ in range(20):
+        if task in dict(await store.tasks.due(50)):
+            return True
+        await asyncio.sleep(0.1)
+    return False
+
+
+async def test_a_lease_that_ran_out_while_the_store_was_away_is_renewed_no_more(tmp_path: Path) -> None:
+    """Else nobody could take the step: its owner has given it up, and its thread would hold it for ever."""
+    server = embedded.start(tmp_path)
+    store = Store(server, lease_s=0.6)
+    try:
+        lease = await claimed(store, await begin(store))
+        server.stop()
+        await asyncio.wait_for(store.tasks.lost(lease), 5)
+        server = embedded.start(tmp_path)
+        await asyncio.sleep(0.5)  # the thread has come round meanwhile
+        assert await due_again(store, lease.task)
+    finally:
+        await store.close()
+        server.stop()
+
+
+async def test_a_lease_that_is_let_go_runs_out(store: Store) -> None:
+    lease = await claimed(store, await begin(store))
+    await store.tasks.let_go(lease)
+    assert not await store.tasks.alive(lease)
+    assert await due_again(store, lease.task)
