@@ -91,19 +91,21 @@ class House:
     bot_id: int
     app_id: int
     people: dict[str, httpx.AsyncClient] = field(default_factory=dict)
-    _env: Mapping[str, str] = field(default_factory=dict)
+    workers: int = 0
+    env: Mapping[str, str] = field(default_factory=dict)
     _working: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
 
     async def start_worker(self) -> None:
-        """Start a worker with nothing in its memory."""
-        settings = load(self._env, "demo").model_copy(update={"public_url": self.web})
+        """Start a worker with nothing in its memory, beside those there are."""
+        settings = load(self.env, "demo").model_copy(update={"public_url": self.web})
         workshop = await self._working.enter_async_context(wiring.open_workshop(settings, self.hub))
-        pace = Pace("e2e", 0.3)
+        self.workers += 1
+        pace = Pace(f"e2e-{self.workers}", 0.3)
         task = asyncio.create_task(work(workshop.context, self.hub.bus, workshop.engine, pace))
         self._working.push_async_callback(_cancelled, task)
 
-    async def stop_worker(self) -> None:
-        """Stop the worker in the middle of whatever it does; nothing is handed over."""
+    async def stop_workers(self) -> None:
+        """Stop all workers in the middle of whatever they do; nothing is handed over."""
         await self._working.aclose()
 
 
@@ -124,7 +126,7 @@ async def open_house(**settings: str) -> AsyncIterator[House]:
             github = await stack.enter_async_context(wiring.local_github(data / "github"))
             house = await _furnish(stack, hub, github, data, settings)
             await house.start_worker()
-            stack.push_async_callback(house.stop_worker)
+            stack.push_async_callback(house.stop_workers)
             yield house
     finally:
         store.stop()
@@ -157,7 +159,7 @@ async def _furnish(
         "SECONDER_TEST_SECONDS": "6",
         **settings,
     }
-    house = House(hub, github, troupe, web, secret, app.bot_id, app.id, _env=env)
+    house = House(hub, github, troupe, web, secret, app.bot_id, app.id, env=env)
     for login in ROLES:
         world.add_user(login)
         headers = {"Authorization": f"Bearer {world.add_token(login)}"}

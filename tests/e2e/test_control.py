@@ -8,7 +8,7 @@ import pytest
 
 from infra.llm.faults import Fault
 from tests.e2e.house import House
-from tests.e2e.plays import FIXED, code, play
+from tests.e2e.plays import FIXED, checks, code, play
 from tests.e2e.scene import Scene, processes_with
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -93,7 +93,9 @@ async def test_start_again_after_a_stop(house: House) -> None:
 
 async def test_steer_reaches_the_running_agent(house: House) -> None:
     looking = {"calls": [{"tool": "read_file", "input": {"path": "calc.py"}}], "latency_s": 1.5}
-    scene = await Scene.open(house, "steer", play(developer={1: [looking, code()]}))
+    # The tester hears it too, or has handed in before: both are right.
+    tester = [checks(), {"submit": checks()["submit"]}]
+    scene = await Scene.open(house, "steer", play(developer={1: [looking, code()]}, tester=tester))
     await scene.begin()
     await scene.event("design_ready")
 
@@ -142,6 +144,8 @@ async def test_budget_pauses_and_goes_on(poor_house: House) -> None:
     await scene.event("gate_opened", gate="quality")
     assert (await scene.facts()).budget == 5_120_000
     await scene.shows("Waiting for people")
-    assert len(await scene.replies()) == 2
+    used_up = [text for text in await scene.replies() if "The money for this run is used up" in text]
+    assert len(used_up) == 1
+    assert len(await scene.replies()) == 3
     calls = [seen.place for seen in scene.model.seen]
     assert len(set(calls)) == len(calls), "no call is paid twice"

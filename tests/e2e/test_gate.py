@@ -9,8 +9,9 @@ import httpx
 import jwt
 import pytest
 
-from infra.local_github import AppSpec
+from infra.local_github import AppSpec, Protection
 from tests.e2e.house import OWNER, House
+from tests.e2e.plays import code, play
 from tests.e2e.scene import Row, Scene
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -51,13 +52,7 @@ async def test_a_push_by_a_person_voids_the_approval(house: House) -> None:
     scene = await Scene.open(house, "push")
     pull = await scene.to_merge()
     before = await scene.position()
-    content = base64.b64encode(b"# mine\n").decode()
-    await scene.ask(
-        "writer",
-        "PUT",
-        "/contents/NOTES.md",
-        {"message": "Mine", "content": content, "branch": pull["head"]["ref"]},
-    )
+    await _push(scene, pull["head"]["ref"])
     opened = await scene.event("gate_opened", before, gate="quality")
     now = await scene.pull()
     assert now["head"]["sha"] != pull["head"]["sha"]
@@ -71,6 +66,12 @@ async def test_a_push_by_a_person_voids_the_approval(house: House) -> None:
     await scene.house.github.webhooks_idle()
     await scene.shows("pushed by somebody unknown")
     assert not (await scene.pull())["merged"]
+
+
+async def _push(scene: Scene, branch: str) -> None:
+    """The writer puts a commit of their own on a branch."""
+    content = base64.b64encode(b"# mine\n").decode()
+    await scene.ask("writer", "PUT", "/contents/NOTES.md", {"message": "Mine", "content": content, "branch": branch})
 
 
 async def test_approvals_that_do_not_count(house: House) -> None:
@@ -182,3 +183,54 @@ async def test_look_again_button(house: House) -> None:
     for _ in range(2):
         await scene.ask("maintainer", "POST", f"/check-runs/{check['id']}/press", {"identifier": "look-again"})
     await scene.event("gate_opened", before, gate="quality", who=["maintainer"])
+
+
+async def test_a_push_while_the_team_works_is_not_overwritten(house: House) -> None:
+    late = {**code("# calc\n\nIt adds.\n", path="README.md"), "latency_s": 1.5}
+    scene = await Scene.open(house, "push-early", play(developer={1: [code()], "any": [late]}))
+    pull = await scene.to_quality()
+    await scene.review("maintainer", "REQUEST_CHANGES", "Say it in the README.")
+    await scene.shows("Changes requested by **maintainer**")
+    await _push(scene, pull["head"]["ref"])
+    theirs = (await scene.pull())["head"]["sha"]
+    assert "somebody pushed" in await scene.shows("Stuck")
+    assert (await scene.pull())["head"]["sha"] == theirs
+    await scene.say("writer", "/stop mine now")
+    await scene.ended("run_cancelled")
+    assert (await scene.pull())["head"]["sha"] == theirs
+
+
+async def test_our_branch_and_our_comment_are_deleted(house: House) -> None:
+    scene = await Scene.open(house, "deleted")
+    pull = await scene.to_quality()
+    [comment] = [row for row in await scene.comments() if row["user"]["login"] == "seconder[bot]"]
+    await scene.ask("maintainer", "DELETE", f"/issues/comments/{comment['id']}")
+    await scene.ask("maintainer", "DELETE", f"/git/refs/heads/{pull['head']['ref']}")
+    await scene.ended("run_cancelled")
+    assert await scene.ours() == [], "who deletes the status comment does not get another one"
+    assert len(await scene.pulls()) == 1
+
+
+async def test_branch_rules_hold_until_the_gate_passes(house: House) -> None:
+    scene = await Scene.open(house, "rules")
+    rules = Protection(checks=[("seconder/quality", house.app_id)], approvals=1, reviews_required=True)
+    house.github.world.protect(scene.repo, "main", rules)
+    pull = await scene.to_quality()
+    path = f"/repos/{scene.repo}/pulls/{pull['number']}/merge"
+    assert (await house.people["maintainer"].put(path, json={})).status_code == 405
+    await scene.review("writer", "APPROVE")
+    await scene.event("gate_opened", gate="merge")
+    await scene.say("maintainer", "/merge", pull["number"])
+    await scene.ended("run_completed")
+
+
+async def test_a_conflict_with_the_base_is_said(house: House) -> None:
+    scene = await Scene.open(house, "conflict")
+    pull = await scene.to_merge()
+    there = await scene.ask("writer", "GET", "/contents/calc.py")
+    content = base64.b64encode(b"def add(*numbers):\n    return sum(numbers)\n").decode()
+    await scene.ask("writer", "PUT", "/contents/calc.py", {"message": "Sum", "content": content, "sha": there["sha"]})
+    await scene.say("maintainer", "/merge", pull["number"])
+    status = await scene.shows("Stuck")
+    assert "not mergeable" in status
+    assert not (await scene.pull())["merged"]

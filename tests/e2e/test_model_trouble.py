@@ -82,6 +82,7 @@ async def test_stuck_is_said_and_retry_goes_on(
     status = await scene.shows("Stuck")
     assert why in status
     assert "/retry" in status
+    assert why in await scene.replied("/retry"), "an edited comment notifies nobody, so it is said in one of its own"
     await scene.say("writer", "/retry")
     await scene.event("requirements_ready")
     await scene.shows("At work")

@@ -142,7 +142,7 @@ async def test_a_worker_dies_in_the_middle(house: House) -> None:
         return any((seen.place.role, seen.place.turn) == ("developer", 2) for seen in scene.model.seen)
 
     await scene.eventually(second_call, "the developer's second call")
-    await house.stop_worker()
+    await house.stop_workers()
     await asyncio.sleep(0.3)
     length = await scene.position()
     await asyncio.sleep(0.5)
@@ -154,3 +154,22 @@ async def test_a_worker_dies_in_the_middle(house: House) -> None:
     replies = [record.data for record in await scene.log() if record.data.get("kind") == "reply"]
     assert len(replies) == 6
     assert len(await scene.statuses()) == len(await scene.pulls()) == 1
+
+
+async def test_two_workers_share_the_work(house: House) -> None:
+    await house.start_worker()
+    try:
+        scenes = [await Scene.open(house, f"shared-{number}") for number in range(3)]
+        for scene in scenes:
+            await scene.file()
+        for scene in scenes:
+            await scene.begun()
+        for scene in scenes:
+            await scene.event("gate_opened", gate="quality")
+            await scene.shows("Waiting for people")
+            assert len(await scene.statuses()) == len(await scene.pulls()) == 1
+            assert await scene.conclusion() == "action_required"
+            assert len(scene.model.seen) == 5
+    finally:
+        await house.stop_workers()
+        await house.start_worker()
