@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -45,7 +44,7 @@ async def work(context: Context, bus: Bus, engine: Engine, pace: Pace) -> None:
     """Run the worker until cancelled, or until one of its loops fails for good."""
     loops: dict[str, Callable[[], Awaitable[None]]] = {
         "engine": engine.run,
-        "router": lambda: _consume(context, bus, pace.name),
+        "router": _Router(context, bus, pace.name, engine.unavailable).run,
         "sweeper": lambda: _sweep(context, pace.sweep_s),
         "trimmer": lambda: _trim(engine),
     }
@@ -84,34 +83,46 @@ async def _trim(engine: Engine) -> None:
         await engine.trim()
 
 
-async def _consume(context: Context, bus: Bus, consumer: str) -> None:
-    tries: Counter[str] = Counter()
-    while True:
-        for stream_id, event in await bus.read(GROUP, consumer, BATCH, BLOCK_MS):
-            await _one(context, bus, stream_id, event, tries)
+@dataclass(frozen=True)
+class _Router:
+    """Handles the bus's events one after the other. `unavailable` is what the store's errors are called."""
 
+    context: Context
+    bus: Bus
+    name: str
+    unavailable: tuple[type[Exception], ...]
 
-async def _one(context: Context, bus: Bus, stream_id: str, event: Event, tries: Counter[str]) -> None:
-    """Handle an event until it is done, or put it aside after some tries: one bad event holds nobody up for long."""
-    while True:
-        tries[stream_id] += 1
-        try:
-            await route(context, event)
-        except Poison as error:
-            await _park(bus, stream_id, event, str(error))
-        except (Later, Unknown) as error:
-            if tries[stream_id] < TRIES:
-                pause = error.seconds if isinstance(error, Later) else 2.0 ** tries[stream_id] / 4
-                log.info("event_again", event=event.name, id=event.id, why=str(error)[:200], again_in_s=pause)
+    async def run(self) -> None:
+        """Handle events for ever. Raises what is `unavailable`."""
+        while True:
+            for stream_id, event in await self.bus.read(GROUP, self.name, BATCH, BLOCK_MS):
+                await self._one(stream_id, event)
+
+    async def _one(self, stream_id: str, event: Event) -> None:
+        """Handle an event until it is done, or put it aside after some tries: one bad event holds nobody up for
+        long, and never ends the process, which would only meet it again."""
+        for number in range(1, TRIES + 1):
+            try:
+                await route(self.context, event)
+            except Poison as error:
+                await self._park(stream_id, event, str(error))
+                return
+            except (Later, Unknown) as error:
+                pause = error.seconds if isinstance(error, Later) else 2.0**number / 4
+                why = str(error)
+            except self.unavailable:
+                raise
+            except Exception as error:  # the edge of a handler: what was not foreseen is tried again, then put aside
+                log.exception("event_crashed", name=event.name, id=event.id)
+                pause, why = 2.0**number / 10, f"unexpected {type(error).__name__}: {error}"
+            else:
+                await self.bus.ack(GROUP, [stream_id])
+                return
+            if number < TRIES:
+                log.info("event_again", name=event.name, id=event.id, why=why[:200], again_in_s=pause)
                 await asyncio.sleep(min(pause, LONGEST_PAUSE_S))
-                continue
-            await _park(bus, stream_id, event, f"gave up after {TRIES} tries: {error}")
-        else:
-            await bus.ack(GROUP, [stream_id])
-        del tries[stream_id]
-        return
+        await self._park(stream_id, event, f"gave up after {TRIES} tries: {why}")
 
-
-async def _park(bus: Bus, stream_id: str, event: Event, reason: str) -> None:
-    log.error("event_parked", event=event.name, id=event.id, why=reason)
-    await bus.park(GROUP, stream_id, event, reason)
+    async def _park(self, stream_id: str, event: Event, reason: str) -> None:
+        log.error("event_parked", name=event.name, id=event.id, why=reason)
+        await self.bus.park(GROUP, stream_id, event, reason)

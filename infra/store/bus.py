@@ -5,10 +5,10 @@ Sources: Redis Streams introduction (pending entries lists, XAUTOCLAIM), XREADGR
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 
+from pydantic import ValidationError
 from redis.exceptions import ResponseError
 
 from handlers.events import Event
@@ -58,13 +58,25 @@ class RedisBus:
         answer = await self._client.xautoclaim(
             self._stream, group, consumer, min_idle_time=30_000, start_id="0-0", count=count
         )
-        return _events(answer[1])
+        return await self._events(group, answer[1])
 
     async def _read(
         self, group: str, consumer: str, start: str, count: int, block_ms: int | None
     ) -> Sequence[tuple[str, Event]]:
         answer = await self._client.xreadgroup(group, consumer, {self._stream: start}, count=count, block=block_ms)
-        return _events(answer[0][1]) if answer else []
+        return await self._events(group, answer[0][1]) if answer else []
+
+    async def _events(self, group: str, rows: Sequence[tuple[bytes, dict[bytes, bytes]]]) -> list[tuple[str, Event]]:
+        """The rows as events; what cannot be read as one is put aside, so that it hides nothing that comes after it."""
+        events: list[tuple[str, Event]] = []
+        for row, values in rows:
+            if not values:
+                continue
+            try:
+                events.append((text(row), Event.model_validate_json(values[b"e"])))
+            except ValidationError as error:
+                await self._aside(group, text(row), values[b"e"], f"no event: {error}")
+        return events
 
     async def ack(self, group: str, ids: Sequence[str]) -> None:
         """Acknowledge events by their stream ids."""
@@ -73,10 +85,13 @@ class RedisBus:
 
     async def park(self, group: str, stream_id: str, event: Event, reason: str) -> None:
         """Put a poison event aside in a stream of its own, and acknowledge it."""
+        await self._aside(group, stream_id, event.model_dump_json(), reason)
+
+    async def _aside(self, group: str, stream_id: str, event: str | bytes, reason: str) -> None:
         async with self._client.pipeline(transaction=True) as pipe:
             pipe.xadd(
                 self._scripts.key("parked", group),
-                {"id": stream_id, "e": event.model_dump_json(), "why": reason[:2000]},
+                {"id": stream_id, "e": event, "why": reason[:2000]},
                 maxlen=1000,
             )
             pipe.xack(self._stream, group, stream_id)
@@ -96,7 +111,3 @@ class RedisBus:
 def _position(stream_id: str) -> tuple[int, int]:
     ms, _, sequence = stream_id.partition("-")
     return int(ms), int(sequence or 0)
-
-
-def _events(rows: Sequence[tuple[bytes, dict[bytes, bytes]]]) -> list[tuple[str, Event]]:
-    return [(text(row), Event.model_validate(json.loads(values[b"e"]))) for row, values in rows if values]
