@@ -12,7 +12,7 @@ from handlers.context import Context
 from handlers.events import CommandGiven, Event
 from handlers.grammar import REFUSED
 from handlers.messages.replies import Misread, NotAllowed, Reply
-from handlers.ports import RunFacts, Standing
+from handlers.ports import GitHubError, RunFacts, Standing
 from handlers.replies import reply_once
 
 log = structlog.get_logger("seconder.orders")
@@ -96,5 +96,11 @@ async def _run_of(context: Context, given: CommandGiven) -> RunFacts | None:
 
 
 async def _react(context: Context, given: CommandGiven, content: str) -> None:
-    if given.where == "issue":
+    """A thumb is a courtesy: where it cannot be given (a locked thread, a removed comment, a limit), the order stands,
+    and is neither dropped nor followed once more."""
+    if given.where != "issue":
+        return
+    try:
         await context.github.issues.react(given.repo, "comment", given.comment_id, content)
+    except GitHubError as error:
+        log.info("no_reaction", content=content, repo=given.repo.full_name, number=given.number, why=str(error)[:200])

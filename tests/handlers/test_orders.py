@@ -6,6 +6,7 @@ import pytest
 
 from handlers.commands import COMMANDS, table
 from handlers.events import Actor, CommandGiven
+from handlers.ports import GitHubError, Later, Missing, Refused, Unknown
 from tests.fakes.github_world import Level
 from tests.fakes.team import Team
 from tests.handlers.orders_scene import command, reactions, replies
@@ -105,6 +106,20 @@ async def test_seen_then_refused(team: Team) -> None:
     await command(team, "/stop")
     assert reactions(team) == {"eyes"}
     assert len(replies(team)) == 1
+
+
+@pytest.mark.parametrize(
+    "error",
+    [Refused("locked"), Missing("the comment is gone"), Later("limit", 60.0), Unknown("no answer")],
+    ids=["locked", "gone", "limit", "no answer"],
+)
+async def test_a_thumb_that_cannot_be_given_changes_nothing(team: Team, error: GitHubError) -> None:
+    """The order is followed, once, and nobody is told that it was not."""
+    await team.begin()
+    team.world.fail("issues.react", error, times=2)
+    await command(team, "/stop")
+    assert (await team.facts()).status != "open"
+    assert replies(team) == []
 
 
 async def test_the_same_order_twice_counts_once(team: Team) -> None:
