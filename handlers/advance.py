@@ -11,6 +11,7 @@ from agents.ports import Fenced, ModelError, ToolError
 from handlers.context import Context
 from handlers.control import decide
 from handlers.ending import end
+from handlers.events import ENDINGS
 from handlers.ports import Commit, GitHubError, Later, Lease, TooBig, Unknown
 from handlers.publisher import Unsettled
 from handlers.work import Step, Work
@@ -19,6 +20,7 @@ from handlers.workflow import Workflow, WorkflowError
 log = structlog.get_logger("seconder.advance")
 
 CONTROL = "control:"
+STATUS = "status"
 ROUNDS = 20
 LONGEST_WAIT_S = 300.0
 
@@ -75,7 +77,7 @@ class Advancer:
         commit = await self._while_held(work)
         await store.tasks.commit(lease, commit)
         log.info("step_committed", task=lease.task, outcome=commit.outcome, error=commit.error or None)
-        if lease.node != "status":
+        if lease.node != STATUS:
             await self._decide(lease.run)
 
     async def _while_held(self, work: Work) -> Commit:
@@ -93,7 +95,7 @@ class Advancer:
     async def _outcome(self, work: Work) -> Commit:
         """Run the step and turn whatever went wrong into a commit."""
         lease, options = work.lease, self._context.options
-        if lease.attempts > options.max_attempts:
+        if lease.attempts > options.max_attempts and lease.node != STATUS:
             mine = [note for note in work.state.notes if note.startswith(f"{lease.node}: ")]
             last = mine[-1] if mine else "it never came to an end"
             return _failed(work, f"gave up after {options.max_attempts} tries; the last said: {last}")
@@ -115,6 +117,8 @@ class Advancer:
             return _failed(work, str(error))
         except Exception as error:  # the edge of a step: what was not foreseen is retried, then said
             log.exception("step_crashed", task=lease.task)
+            if lease.attempts > options.max_attempts:
+                return _failed(work, f"unexpected {type(error).__name__}: {error}")
             return _retry(_wait_ms(work, None), f"unexpected {type(error).__name__}: {error}")
 
     def _function(self, work: Work) -> Step:
@@ -143,6 +147,9 @@ def _retry(wait_ms: int, error: str) -> Commit:
 
 
 def _failed(work: Work, error: str) -> Commit:
+    if work.lease.node == STATUS and work.run.status not in ENDINGS:
+        # The run's only voice may not fall silent for good: the next news are told, or tried to be.
+        return Commit("parked", retry_in_ms=work.context.options.status_gap_ms, error=error[:500])
     event = work.event("step_failed", {"node": work.lease.node, "error": error[:500]})
     # A run that cannot be closed tidily is over all the same: nobody could stop it, or begin again, otherwise.
     ending = "run_cancelled" if work.lease.node == "close" else None

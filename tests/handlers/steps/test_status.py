@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
+from handlers.advance import Advancer
+from handlers.ports import GitHubError, Later, Missing, Refused
 from handlers.publisher import Unsettled
 from handlers.steps.status import Status
 from handlers.work import Work
@@ -110,3 +114,38 @@ async def test_it_shows_the_wait_for_people(team: Team) -> None:
     await team.until(lambda _: "### Waiting for people" in "".join(team.comments()))
     [body] = team.comments()
     assert "one approving review" in body
+
+
+TROUBLE = [
+    pytest.param(Refused("403: locked"), id="refused"),
+    pytest.param(Missing("404"), id="missing"),
+    pytest.param(Later("limit", 0.01), id="limit"),
+]
+
+
+@pytest.mark.parametrize("error", TROUBLE)
+async def test_it_is_told_at_last_whatever_went_wrong_before(team: Team, error: GitHubError) -> None:
+    """It is the run's only voice: it may not fall silent for ever because GitHub was away for some minutes."""
+    team.with_options(status_gap_ms=1, max_attempts=2)
+    await team.begin()
+    team.world.fail("issues.comment", error, times=4)
+    advancer = Advancer(team.context, team.steps, "w")
+    for _ in range(200):
+        await advancer.advance(f"{team.run}/status.1")
+        await asyncio.sleep(0.02)
+        await team.say("step_failed", node="developer")
+        if team.comments():
+            break
+    assert team.world.count("issues.comment") == 5
+
+
+async def test_after_the_end_a_refusal_is_final(team: Team) -> None:
+    team.with_options(status_gap_ms=1)
+    await team.begin()
+    await team.store.runs.cancel(team.run, "d9", "rita stopped it")
+    team.world.fail("issues.comment", Refused("403: locked"), times=100)
+    await team.until(lambda state: state.last("run_cancelled") is not None)
+    for _ in range(3):
+        await asyncio.sleep(0.01)
+        await team.idle()
+    assert await team.store.tasks.due(5) == []
