@@ -78,14 +78,16 @@ class MergeAsk(Evidence):
 class PullEvidence(Evidence):
     """Everything that the pull request's gates look at.
 
-    `head`, `base`: full SHA of the head, name of the base branch. `pushers`: ids of everybody who pushed to the head's
-    branch; `unknown_pusher`: a commit is there that nobody is on record for. `writers`: ids of everybody with write or
-    better, None when not known. `standings`: the live standing of everybody named in reviews and merge requests.
-    `complete`: every page of every list was read. `hold`: the label that stops everything is on.
+    `head`, `base`: full SHA of the head, name of the base branch; `meant_for`: the branch that the change was made
+    for. `pushers`: ids of everybody who pushed to the head's branch; `unknown_pusher`: a commit is there that nobody
+    is on record for. `writers`: ids of everybody with write or better, None when not known. `standings`: the live
+    standing of everybody named in reviews and merge requests. `complete`: every page of every list was read. `hold`:
+    the label that stops everything is on.
     """
 
     head: Sha
     base: Annotated[str, Field(min_length=1)]
+    meant_for: Annotated[str, Field(min_length=1)]
     draft: bool
     state: Literal["open", "closed"]
     merged: bool

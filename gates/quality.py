@@ -18,6 +18,11 @@ def _unjudgeable(evidence: PullEvidence) -> str | None:
         return "not all reviews could be read"
     if evidence.hold:
         return "the label `seconder:hold` is on"
+    if evidence.base != evidence.meant_for:
+        return (
+            f"it would go into {evidence.base} now, but was made for {evidence.meant_for}: "
+            "set the base branch back, or stop the run and start again"
+        )
     if evidence.unknown_pusher:
         return "a commit on this branch was pushed by somebody unknown"
     return None

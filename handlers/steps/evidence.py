@@ -36,6 +36,7 @@ async def _gather(work: Work, number: int) -> PullEvidence:
     return PullEvidence(
         head=pull.head_sha,
         base=pull.base_ref,
+        meant_for=work.run.default_branch,
         draft=pull.draft,
         state="open" if pull.state == "open" else "closed",
         merged=pull.merged,
@@ -80,8 +81,8 @@ def _author(author: Actor | None) -> Person | None:
 
 
 def _review(review: ReviewFacts, head: str) -> ReviewEvidence:
-    words = review.body.lower().replace("`", " ").split()
-    named = any(len(word) >= SHORTEST_NAME and head.startswith(word.strip(".,:;()")) for word in words)
+    words = [word.strip(".,:;()") for word in review.body.lower().replace("`", " ").split()]
+    named = any(len(word) >= SHORTEST_NAME and head.startswith(word) for word in words)
     return ReviewEvidence.model_validate(
         {
             "id": review.id,

@@ -19,6 +19,7 @@ ANN = {"id": 3, "login": "ann", "type": "User", "permission": "write"}
 GOOD: dict[str, Any] = {
     "head": HEAD,
     "base": "main",
+    "meant_for": "main",
     "draft": False,
     "state": "open",
     "merged": False,

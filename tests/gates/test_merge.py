@@ -22,6 +22,7 @@ def pull(**changes: Any) -> PullEvidence:
     facts: dict[str, Any] = {
         "head": HEAD,
         "base": "main",
+        "meant_for": "main",
         "draft": False,
         "state": "open",
         "merged": False,

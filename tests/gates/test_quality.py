@@ -39,6 +39,7 @@ def pull(*reviews: ReviewEvidence, **changes: Any) -> PullEvidence:
     facts: dict[str, Any] = {
         "head": HEAD,
         "base": "main",
+        "meant_for": "main",
         "draft": False,
         "state": "open",
         "merged": False,
@@ -202,6 +203,7 @@ def test_refuses(evidence: PullEvidence, by: list[int]) -> None:
 
 
 BLOCKS = [
+    pytest.param(pull(review(1, ANN), base="release"), "was made for main", id="another base"),
     pytest.param(pull(review(1, ANN), unknown_pusher=True), "somebody unknown", id="unknown pusher"),
     pytest.param(pull(review(1, ANN), complete=False), "not all reviews", id="only the first page was read"),
     pytest.param(pull(review(1, ANN), hold=True), "hold", id="hold label"),

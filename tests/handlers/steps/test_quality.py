@@ -270,3 +270,34 @@ async def test_a_merge_by_hand_ends_the_run(open_gate: Team) -> None:
     assert (commit.outcome, commit.ending) == ("done", "run_completed")
     assert (entry.value["outcome"], entry.value["merged_sha"]) == ("merged", merged)
     assert [event.name for event in commit.events] == ["run_completed"]
+
+
+NAMES = [
+    pytest.param("I looked at {head}.", True, id="whole"),
+    pytest.param("`{short}`, and it is good", True, id="seven digits"),
+    pytest.param("Fine by me (((((((", False, id="only marks"),
+    pytest.param("Well....... ok", False, id="dots"),
+    pytest.param("{six}.......", False, id="too few digits with dots"),
+    pytest.param("", False, id="nothing"),
+]
+
+
+@pytest.mark.parametrize(("text", "counts"), NAMES)
+async def test_the_only_writer_decides_by_naming_the_commit(open_gate: Team, text: str, counts: bool) -> None:
+    team, sha = open_gate, await head(open_gate)
+    for who in (team.max, team.ann):
+        team.world.permit(team.repo, who, "read")
+    words = text.format(head=sha, short=sha[:7], six=sha[:6])
+    team.world.add_review(team.repo, 2, team.rita, "approved", body=words)
+    await step(team)
+    assert (check(team).conclusion == "success") is counts
+
+
+async def test_another_base_branch_is_another_change(open_gate: Team) -> None:
+    """The head is the same, but what would be merged where is not what was asked for and approved."""
+    team = open_gate
+    team.world.add_review(team.repo, 2, team.ann, "approved")
+    team.world.at(team.repo).pulls[2].base = "release"
+    assert (await step(team)).outcome == "parked"
+    assert check(team).conclusion == "action_required"
+    assert "main" in check(team).title + check(team).summary + check(team).text
