@@ -46,14 +46,60 @@ class Bus(Protocol):
 RecordType = Literal["run", "event", "entry", "activated", "turn", "ended", "attempt", "receipt", "note"]
 
 
+RECORD_VERSION = 1
+
+
 @dataclass(frozen=True)
 class LogRecord:
-    """One record of a run's log. `position` counts from 1, `at` is milliseconds UTC."""
+    """One record of a run's log. `position` counts from 1, `at` is milliseconds UTC.
+
+    `v` is the version of its schema, `chain` the digest that ties it to all records before it. Of an `erased` record
+    the content was purged: only ids, authors, parents, votes and receipts are left in `data`.
+    """
 
     position: int
     type: RecordType
     data: Mapping[str, object]
     at: int
+    v: int = RECORD_VERSION
+    chain: str = ""
+    erased: bool = False
+
+
+class LogUnreadable(Exception):
+    """A record of a run's log is missing or cannot be read: nothing may be concluded from what comes behind it."""
+
+    def __init__(self, run: str, position: int, why: str) -> None:
+        super().__init__(f"the log of run {run} cannot be read at record {position}: {why}")
+        self.run = run
+        self.position = position
+        self.why = why
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A stored fold of a run's log up to `position`, where the log's chain is `chain`.
+
+    `digest` is the SHA-256 in hex of `content`, JSON whose form has the version `schema`.
+    """
+
+    position: int
+    chain: str
+    schema: int
+    digest: str
+    content: bytes
+
+
+class Checkpoints(Protocol):
+    """One checkpoint per run: a cache that may be missing, old or damaged at any time."""
+
+    async def load(self, run: str) -> Checkpoint | None:
+        """The newest checkpoint that was saved, as it is stored; None when there is none."""
+        ...
+
+    async def save(self, run: str, checkpoint: Checkpoint) -> bool:
+        """Replace the run's checkpoint; False when its content is over 8 MiB and nothing was stored."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -124,7 +170,7 @@ class RunLog(Protocol):
     async def facts(self, run: str) -> RunFacts | None: ...
 
     async def read(self, run: str, after: int) -> Sequence[LogRecord]:
-        """The records behind position `after`, oldest first."""
+        """The records behind position `after`, oldest first and without a gap. Raises `LogUnreadable`."""
         ...
 
     async def vote(self, run: str, word: Word) -> bool:

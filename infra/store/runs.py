@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
+import zlib
 from collections.abc import AsyncIterator, Sequence
 
-from agents.board import Entry
 from handlers.events import Actor, Event, RepoRef
-from handlers.ports import LogRecord, NewRun, RecordType, RunFacts, Word
+from handlers.ports import LogRecord, LogUnreadable, NewRun, RecordType, RunFacts, Word
 from infra.store.blobs import RedisBlobs
 from infra.store.connection import Scripts, fields, text
-from infra.store.packing import pack, unpack
+from infra.store.packing import unpack
+from infra.store.records import seal, seal_entry, seal_event
 
 PAGE = 500
 
@@ -27,17 +28,15 @@ class RedisRunLog:
 
     async def start(self, new: NewRun) -> str | None:
         """Start a run; None when the issue has an open one or `cause` started one before."""
-        meta = json.dumps(
-            {
-                "repo": new.repo.model_dump(),
-                "requester": new.requester.model_dump(),
-                "base_sha": new.base_sha,
-                "default_branch": new.default_branch,
-                "workflow": new.workflow,
-                "delimiter": secrets.token_hex(8),
-            }
-        )
-        entries = [await self._entry(entry) for entry in new.entries]
+        meta = {
+            "repo": new.repo.model_dump(),
+            "requester": new.requester.model_dump(),
+            "base_sha": new.base_sha,
+            "default_branch": new.default_branch,
+            "workflow": new.workflow,
+            "delimiter": secrets.token_hex(8),
+        }
+        entries = [await seal_entry(entry, self._blobs) for entry in new.entries]
         while True:
             attempts = await self._scripts.command("HGET", self._scripts.key("attempts", new.repo.id), new.issue)
             attempt = int(attempts or 0) + 1
@@ -56,16 +55,13 @@ class RedisRunLog:
                 new.issue,
                 attempt,
                 new.cause,
-                meta,
+                seal("run", meta),
                 new.budget,
-                event.model_dump_json(),
+                seal_event(event),
                 *entries,
             )
             if int(answer) != -1:
                 return run if int(answer) == 1 else None
-
-    async def _entry(self, entry: Entry) -> str:
-        return await pack(entry.model_dump(), self._blobs)
 
     async def facts(self, run: str) -> RunFacts | None:
         """The run's small facts, or None when there is no such run."""
@@ -95,29 +91,38 @@ class RedisRunLog:
         )
 
     async def read(self, run: str, after: int) -> Sequence[LogRecord]:
-        """The records behind position `after`, oldest first."""
+        """The records behind position `after`, oldest first and without a gap. Raises `LogUnreadable`."""
         records: list[LogRecord] = []
         while True:
             page = await self._client.xrange(self._scripts.key("log", run), min=f"({after}-0", max="+", count=PAGE)
             for row, values in page:
-                records.append(await self._record(row, values))
+                position = int(text(row).partition("-")[0])
+                if position != after + 1:
+                    raise LogUnreadable(run, after + 1, f"it is missing; the next one is {position}")
+                records.append(await self._record(run, position, values))
+                after = position
             if len(page) < PAGE:
                 return records
-            after = records[-1].position
 
-    async def _record(self, row: bytes, values: dict[bytes, bytes]) -> LogRecord:
-        kind: RecordType = text(values[b"t"])  # type: ignore[assignment]
-        return LogRecord(
-            position=int(text(row).partition("-")[0]),
-            type=kind,
-            data=await unpack(values[b"d"], self._blobs),
-            at=int(values[b"at"]),
-        )
+    async def _record(self, run: str, position: int, values: dict[bytes, bytes]) -> LogRecord:
+        try:
+            kind: RecordType = text(values[b"t"])  # type: ignore[assignment]
+            return LogRecord(
+                position=position,
+                type=kind,
+                data=await unpack(values[b"d"], self._blobs),
+                at=int(values[b"at"]),
+                v=int(values[b"v"]),
+                chain=text(values[b"h"]),
+                erased=b"c" in values,
+            )
+        except (KeyError, ValueError, zlib.error) as error:
+            raise LogUnreadable(run, position, str(error).strip("'\"") or type(error).__name__) from error
 
     async def vote(self, run: str, word: Word) -> bool:
         """Append what was said and wake what waits; False when it was known or the run is not open."""
-        entries = [await self._entry(entry) for entry in word.entries]
-        events = [event.model_dump_json() for event in word.events]
+        entries = [await seal_entry(entry, self._blobs) for entry in word.entries]
+        events = [seal_event(event) for event in word.events]
         answer = await self._scripts.run(
             "vote",
             run,
@@ -142,7 +147,7 @@ class RedisRunLog:
 
     async def cancel(self, run: str, cause: str, reason: str) -> bool:
         """Fence every open step and make the closing step due; False when the run is not open."""
-        record = json.dumps({"cancel": reason, "cause": cause})
+        record = seal("note", {"cancel": reason, "cause": cause})
         return int(await self._scripts.run("cancel", run, record)) == 1
 
     async def recent(self, limit: int) -> Sequence[str]:
@@ -156,7 +161,7 @@ class RedisRunLog:
         while True:
             answer = await self._client.xread({key: f"{after}-0"}, count=PAGE, block=2000)
             for row, values in answer[0][1] if answer else []:
-                record = await self._record(row, values)
-                after = record.position
+                after = int(text(row).partition("-")[0])
+                record = await self._record(run, after, values)
                 yield record
             await asyncio.sleep(0)

@@ -12,6 +12,7 @@ from handlers.ports import Attempted, Commit, Lease, NewTask, StoredTurn
 from infra.store.blobs import RedisBlobs
 from infra.store.connection import Scripts, fields, text
 from infra.store.packing import pack, unpack
+from infra.store.records import seal, seal_entry, seal_event
 from infra.store.renewer import Renewer
 
 
@@ -25,7 +26,7 @@ class RedisTasks:
 
     async def activate(self, run: str, length: int, tasks: Sequence[NewTask], events: Sequence[Event]) -> bool:
         """Make steps due and say events if the log is still `length` long; False when it grew."""
-        arguments: list[str | int] = [run, length, len(events), *(event.model_dump_json() for event in events)]
+        arguments: list[str | int] = [run, length, len(events), *(seal_event(event) for event in events)]
         for task in tasks:
             name = f"{run}/{task.node}.{task.visit}"
             record = {
@@ -37,7 +38,7 @@ class RedisTasks:
                 "key": task.key,
             }
             inputs, writes = json.dumps(task.inputs), json.dumps(task.writes)
-            arguments += [name, task.key, task.node, inputs, writes, task.visit, json.dumps(record)]
+            arguments += [name, task.key, task.node, inputs, writes, task.visit, seal("activated", record)]
         return int(await self._scripts.run("activate", *arguments)) != -1
 
     async def claim(self, task: str, worker: str) -> Lease | None:
@@ -62,9 +63,10 @@ class RedisTasks:
 
     async def commit(self, lease: Lease, commit: Commit) -> bool:
         """End the step. Raises `Fenced` for a stale token; False when it had been committed."""
-        record = json.dumps({"task": lease.task, "node": lease.node, "outcome": commit.outcome, "error": commit.error})
-        entries = [await pack(entry.model_dump(), self._blobs) for entry in commit.entries]
-        events = [event.model_dump_json() for event in commit.events]
+        record: dict[str, object] = {"task": lease.task, "node": lease.node, "outcome": commit.outcome}
+        record |= {"error": commit.error} | ({"ending": commit.ending} if commit.ending else {})
+        entries = [await seal_entry(entry, self._blobs) for entry in commit.entries]
+        events = [seal_event(event) for event in commit.events]
         answer = await self._scripts.run(
             "commit",
             lease.task,
@@ -75,7 +77,7 @@ class RedisTasks:
             "" if commit.pull is None else commit.pull,
             commit.branch or "",
             commit.ending or "",
-            record,
+            seal("ended" if commit.outcome in ("done", "failed") else "note", record),
             len(entries),
             *entries,
             *events,
@@ -132,7 +134,7 @@ class RedisTurns:
             lease.token,
             number,
             await pack(turn.data, self._blobs),
-            json.dumps(record),
+            seal("turn", record),
             cost,
             "1" if turn.data.get("kind") == "reply" else "0",
             steers_seen,
@@ -172,7 +174,8 @@ class RedisEffects:
         await self._attempt(lease, key, "again")
 
     async def _attempt(self, lease: Lease, key: str, mode: str) -> Attempted:
-        answer = await self._scripts.run("attempt", lease.task, lease.token, key, mode)
+        record = seal("attempt", {"key": key, "task": lease.task})
+        answer = await self._scripts.run("attempt", lease.task, lease.token, key, mode, record)
         state = int(answer[0])
         if state == -1:
             raise Fenced(f"{lease.task}: the lease is no longer ours")
@@ -183,7 +186,7 @@ class RedisEffects:
     async def receipt(self, run: str, key: str, receipt: Mapping[str, object]) -> Mapping[str, object]:
         """Note what came of it; returns the receipt that stands (the first)."""
         stored = json.dumps(receipt, sort_keys=True)
-        record = json.dumps({"key": key, "receipt": receipt})
+        record = seal("receipt", {"key": key, "receipt": receipt})
         standing: dict[str, object] = json.loads(await self._scripts.run("receipt", run, key, stored, record))
         return standing
 

@@ -1,5 +1,5 @@
 -- ACTIVATE: make steps due, or say something, if the log is still as long as the decision saw it.
--- ARGV: run, length, number of events, event JSON ..., then per step: task, key, node, inputs, writes, visit, record JSON
+-- ARGV: run, length, number of events, events ..., then per step: task, key, node, inputs, writes, visit, record
 -- Returns 1 done, -1 the log grew (decide again), -2 the run is not open.
 local run, key = ARGV[1], P .. 'run:' .. ARGV[1]
 if redis.call('HGET', key, 'status') ~= 'open' then
@@ -12,7 +12,7 @@ local events = tonumber(ARGV[3])
 redis.call('ZREM', P .. 'due', 'control:' .. run)
 for i = 4, 3 + events do
   append(run, 'event', ARGV[i], at)
-  publish(ARGV[i])
+  publish(unsealed(ARGV[i]))
 end
 local i = 4 + events
 while i <= #ARGV do

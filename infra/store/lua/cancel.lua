@@ -1,4 +1,4 @@
--- CANCEL: fence every open step; the closing step settles what was begun. ARGV: run, record JSON.
+-- CANCEL: fence every open step; the closing step settles what was begun. ARGV: run, record.
 -- Returns 1, or 0 when the run has ended or is being cancelled.
 local run = ARGV[1]
 if redis.call('HGET', P .. 'run:' .. run, 'status') ~= 'open' then return 0 end

@@ -1,5 +1,5 @@
 -- COMMIT: end a step: entries, events and wake-ups together.
--- ARGV: task, token, outcome, retry ms, seen pokes, pull, branch, ending, record JSON, number of entries, entry JSON ..., event JSON ...
+-- ARGV: task, token, outcome, retry ms, seen pokes, pull, branch, ending, record, number of entries, entries ..., events ...
 -- Returns 1, 0 when this step was committed before, -1 for a stale token.
 local task, key = ARGV[1], P .. 'task:' .. ARGV[1]
 local f = redis.call('HMGET', key, 'token', 'state', 'run')
@@ -13,7 +13,7 @@ local entries = tonumber(ARGV[10])
 for i = 11, 10 + entries do append(run, 'entry', ARGV[i], at) end
 for i = 11 + entries, #ARGV do
   append(run, 'event', ARGV[i], at)
-  publish(ARGV[i])
+  publish(unsealed(ARGV[i]))
 end
 if ARGV[6] ~= '' then
   redis.call('HSET', runkey, 'pull', ARGV[6])

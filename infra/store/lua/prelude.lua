@@ -1,13 +1,24 @@
 -- Shared by every script. All keys stand under one hash tag (KEYS[1], for instance "{s}:"), so that they live in one slot.
 -- The clock is the server's. JSON stays opaque: it is made and read outside, and only stored and compared here.
+-- A record comes sealed: 64 characters of digest, 16 of salt, then its JSON (infra/store/records.py).
 local P = KEYS[1]
+local RECORD_VERSION = 1
 local function now()
   local t = redis.call('TIME')
   return t[1] * 1000 + math.floor(t[2] / 1000)
 end
-local function append(run, kind, data, at)
-  local position = redis.call('HINCRBY', P .. 'run:' .. run, 'length', 1)
-  redis.call('XADD', P .. 'log:' .. run, position .. '-0', 't', kind, 'd', data, 'at', string.format('%.0f', at))
+local function unsealed(record)
+  return string.sub(record, 81)
+end
+-- Each record is chained to the one before it; the last link stands in the run's hash, so that a cut tail shows too.
+local function append(run, kind, record, at)
+  local key, digest, stamp = P .. 'run:' .. run, string.sub(record, 1, 64), string.format('%.0f', at)
+  local position = redis.call('HINCRBY', key, 'length', 1)
+  local before = redis.call('HGET', key, 'head') or ''
+  local head = redis.sha1hex(table.concat({before, position, kind, stamp, digest}, '\n'))
+  redis.call('HSET', key, 'head', head)
+  redis.call('XADD', P .. 'log:' .. run, position .. '-0', 't', kind, 'd', unsealed(record), 'at', stamp,
+    'v', RECORD_VERSION, 'g', digest, 's', string.sub(record, 65, 80), 'h', head)
   return position
 end
 local function publish(event)

@@ -1,4 +1,4 @@
--- RECEIPT: note what came of an effect; the first one wins, whoever holds the token. ARGV: run, key, receipt JSON, record JSON.
+-- RECEIPT: note what came of an effect; the first one wins, whoever holds the token. ARGV: run, key, receipt JSON, record.
 -- Returns the receipt that stands.
 local book = P .. 'eff:' .. ARGV[1]
 local known = redis.call('HGET', book, 'r:' .. ARGV[2])

@@ -1,5 +1,5 @@
 -- TURN: store a reply or its tools' results, once, and settle the last reservation.
--- ARGV: task, token, number, turn JSON, log record JSON, cost, settles ('1' for a reply), steers already seen
+-- ARGV: task, token, number, turn JSON, log record, cost, settles ('1' for a reply), steers already seen
 -- An empty turn JSON stores nothing and only asks for the steers.
 -- Returns -1 for a stale token, -2 when an earlier turn is missing, else the steers that came since.
 local task, key = ARGV[1], P .. 'task:' .. ARGV[1]

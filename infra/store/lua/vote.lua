@@ -1,5 +1,5 @@
 -- VOTE: what people said, once per cause; wakes the run's waiting steps. With nothing said it only wakes them.
--- ARGV: run, cause, budget to add, number of steers, number of entries, steer ..., entry JSON ..., event JSON ...
+-- ARGV: run, cause, budget to add, number of steers, number of entries, steers ..., entries ..., events ...
 -- Returns 1, 0 when the cause was known, -2 when the run is not open.
 local run, runkey = ARGV[1], P .. 'run:' .. ARGV[1]
 if redis.call('HGET', runkey, 'status') ~= 'open' then return -2 end
@@ -11,7 +11,7 @@ for i = 6, 5 + steers do redis.call('RPUSH', P .. 'steers:' .. run, ARGV[i]) end
 for i = 6 + steers, 5 + steers + entries do append(run, 'entry', ARGV[i], at) end
 for i = 6 + steers + entries, #ARGV do
   append(run, 'event', ARGV[i], at)
-  publish(ARGV[i])
+  publish(unsealed(ARGV[i]))
 end
 for _, task in ipairs(redis.call('SMEMBERS', P .. 'tasks:' .. run)) do poke(task, at) end
 if #ARGV > 5 + steers then decide(run, at) end
