@@ -10,6 +10,7 @@ from agents.board import Summary
 from gates.verdict import Blocked
 from handlers.messages.branch import PREFIX
 from handlers.ports import Commit, GitHubError, Later, PullFacts, Unknown
+from handlers.publisher import Unsettled
 from handlers.steps.quality import CHECK, check_state
 from handlers.work import Work
 
@@ -19,6 +20,7 @@ log = structlog.get_logger("seconder.closing")
 async def close(work: Work) -> Commit:
     """End the run as cancelled; as merged, if a merge whose answer never came has happened after all."""
     reason = work.state.cancelled or "stopped"
+    await _wait_for_what_is_on_its_way(work)
     try:
         pull = await _settled(work)
         if pull is not None and pull.merged:
@@ -33,6 +35,17 @@ async def close(work: Work) -> Commit:
         # The repository may be gone, or the App removed: the run is over all the same.
         log.warning("left_as_it_is", run=work.run.id, why=str(error))
     return work.done(work.entry("summary", Summary(outcome="cancelled", text=reason)), ending="run_cancelled")
+
+
+async def _wait_for_what_is_on_its_way(work: Work) -> None:
+    """What was sent just before the stop may still happen. Raises `Unsettled` until that is over."""
+    effects = work.context.store.effects
+    for key, known in (await effects.known(work.run.id)).items():
+        if known.state == "open":
+            tried = await effects.attempt(work.lease, key)
+            wait = work.context.options.settle_ms - tried.since_ms
+            if tried.state == "open" and wait > 0:
+                raise Unsettled(key, wait)
 
 
 async def _settled(work: Work) -> PullFacts | None:

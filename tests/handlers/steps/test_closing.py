@@ -118,6 +118,22 @@ async def test_a_pull_request_whose_opening_was_never_answered_gets_its_receipt(
     team.world.push(team.repo, branch, {"x.py": "x = 1\n"})
     opened = await team.world.pulls.open(team.repo, NewPull("t", "b", branch, "main"))
     await stop(team)
+    await team.until(lambda state: state.last("run_cancelled") is not None)
     known = await team.store.effects.known(team.run)
     assert dict(known[f"pull:{branch}"].receipt) == {"number": opened.number}
     assert (await team.facts()).status == "run_cancelled"
+
+
+async def test_a_merge_that_is_still_on_its_way_is_waited_for(team: Team) -> None:
+    """The request was sent before the stop; GitHub does it a moment after the stop has looked."""
+    await team.file()
+    await team.idle()
+    head = (await team.world.pulls.get(team.repo, 2)).head_sha
+    lease = (await team.work("survey", 7)).lease
+    await team.store.effects.attempt(lease, f"merge:{head}")
+    await team.store.runs.cancel(team.run, "d9", "rita stopped it")
+    await team.idle()
+    assert (await team.facts()).status == "cancelling"
+    await team.world.pulls.merge(team.repo, 2, head, "merged while the answer was lost")
+    await team.until(lambda state: state.last("run_completed", "run_cancelled") is not None)
+    assert (await team.facts()).status == "run_completed"
