@@ -163,6 +163,8 @@ async def _furnish(
     for login in ROLES:
         world.add_user(login)
         headers = {"Authorization": f"Bearer {world.add_token(login)}"}
-        client = httpx.AsyncClient(base_url=github.api_url, headers=headers, timeout=30)
+        # A connection of its own for each call: a kept one may be closed by the server just when it is used again.
+        limits = httpx.Limits(max_keepalive_connections=0)
+        client = httpx.AsyncClient(base_url=github.api_url, headers=headers, timeout=30, limits=limits)
         house.people[login] = await stack.enter_async_context(client)
     return house
