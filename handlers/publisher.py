@@ -6,15 +6,17 @@ passed, looked up again, and only then repeated. The first receipt wins; whoever
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 
 from agents.ports import Fenced
 from handlers.context import Context
 from handlers.events import RepoRef
-from handlers.ports import Lease, Unknown
+from handlers.ports import Later, Lease, Unknown
 
 Receipt = Mapping[str, object]
+UNDO_PAUSES_S = (0.5, 2.0, 8.0)
 
 
 class Unsettled(Exception):
@@ -61,6 +63,11 @@ class Publisher:
             await book.again(self.lease, effect.key)
         if not await self.context.store.tasks.alive(self.lease):
             raise Fenced(f"{self.lease.task}: the lease ran out before {effect.key}")
+        return await to_its_end(self._make(effect))
+
+    async def _make(self, effect: Effect) -> Receipt:
+        """Do it, receipt it, and remove it again where somebody else's receipt stands already."""
+        book = self.context.store.effects
         try:
             made = await effect.do()
         except Unknown:
@@ -70,8 +77,19 @@ class Publisher:
             return await book.receipt(self.lease.run, effect.key, found)
         standing = await book.receipt(self.lease.run, effect.key, made)
         if effect.undo is not None and dict(standing) != dict(made):
-            await effect.undo(made)
+            await self._undo(effect.undo, made)
         return standing
+
+    async def _undo(self, undo: Callable[[Receipt], Awaitable[None]], made: Receipt) -> None:
+        """Nobody comes back to a double once it is left, so stumbles are not taken for an answer."""
+        for pause in UNDO_PAUSES_S:
+            try:
+                await undo(made)
+            except (Later, Unknown):
+                await asyncio.sleep(pause)
+            else:
+                return
+        await undo(made)
 
     async def comment(self, number: int, name: str, body: str) -> int:
         """One comment on an issue or pull request, found again by a hidden marker; returns its id."""
@@ -92,6 +110,25 @@ class Publisher:
 
         receipt = await self.once(Effect(f"comment:{name}", do, find, undo))
         return int(str(receipt["comment"]))
+
+
+async def to_its_end(work: Coroutine[None, None, Receipt]) -> Receipt:
+    """Wait for work that must not be cut off half-way: a cancellation is raised after it is done.
+
+    A worker that was frozen past its lease finds both on waking: its request still goes out, and its step is
+    cancelled. Cut off there, it would leave something on GitHub that it neither receipts nor removes.
+    """
+    task = asyncio.create_task(work)
+    cancelled = False
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError:
+            cancelled = True
+    if cancelled:
+        task.exception()  # looked at, so that nobody is told of an error that nobody waits for
+        raise asyncio.CancelledError
+    return task.result()
 
 
 def marker(run: str, name: str) -> str:

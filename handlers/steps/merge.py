@@ -53,7 +53,14 @@ async def _merge(work: Work, pull: PullRequest, head: str, verdict: Pass) -> Com
     title = f"{pull_message.title(view.number, view.what)} (#{pull.number})"
 
     async def do() -> Receipt:
-        return {"merge": await pulls.merge(repo, pull.number, head, title)}
+        try:
+            return {"merge": await pulls.merge(repo, pull.number, head, title)}
+        except Conflicted:
+            # A worker that lost this step while it was frozen may have merged a moment before.
+            there = await find()
+            if there is None:
+                raise
+            return there
 
     async def find() -> Receipt | None:
         now = await pulls.get(repo, pull.number)

@@ -148,6 +148,55 @@ async def test_whoever_comes_second_removes_its_own(team: Team, work: Work) -> N
     assert thing.undone == [{"thing": 1}]
 
 
+@pytest.mark.parametrize(
+    ("standing", "undone"),
+    [
+        pytest.param(None, [], id="nobody else came: it is receipted"),
+        pytest.param({"thing": 99}, [{"thing": 1}], id="somebody took over: it is removed"),
+    ],
+)
+async def test_a_call_under_way_is_not_cut_off_half_way(
+    team: Team, work: Work, standing: Receipt | None, undone: list[Receipt]
+) -> None:
+    """A worker that was frozen past its lease: on waking the request goes out, and then the step is cancelled."""
+    thing, called, answered = Thing(), asyncio.Event(), asyncio.Event()
+
+    async def slow() -> Receipt:
+        made = await thing.do()
+        called.set()
+        await answered.wait()
+        return made
+
+    step = asyncio.create_task(work.publisher.once(Effect(KEY, slow, thing.find, thing.undo)))
+    await called.wait()
+    if standing is not None:
+        await team.store.effects.receipt(work.run.id, KEY, standing)
+    step.cancel()
+    await asyncio.sleep(0.01)
+    step.cancel()
+    answered.set()
+    with pytest.raises(asyncio.CancelledError):
+        await step
+    assert thing.undone == undone
+    assert (await team.state()).receipts == {KEY: standing or {"thing": 1}}
+
+
+async def test_removing_a_double_is_tried_again(team: Team, work: Work) -> None:
+    thing, stumbles = Thing(), [Unknown("broken line"), Later("slow down", 0.1)]
+
+    async def do() -> Receipt:
+        await team.store.effects.receipt(work.run.id, KEY, {"thing": 99})
+        return await thing.do()
+
+    async def undo(made: Receipt) -> None:
+        if stumbles:
+            raise stumbles.pop()
+        await thing.undo(made)
+
+    assert await Publisher(team.context, work.lease, team.repo).once(Effect(KEY, do, thing.find, undo))
+    assert thing.undone == [{"thing": 1}]
+
+
 async def test_where_one_cannot_be_told_from_two_nothing_is_removed(team: Team, work: Work) -> None:
     thing = Thing()
 

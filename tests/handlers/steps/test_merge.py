@@ -155,6 +155,22 @@ class Racing(FakePulls):
         return await super().merge(repo, number, head_sha, title)
 
 
+class Twice(FakePulls):
+    """A worker that had lost the step merges in the moment between our look and our call."""
+
+    async def merge(self, repo: RepoRef, number: int, head_sha: str, title: str) -> str:
+        await super().merge(repo, number, head_sha, title)
+        raise Conflicted("405 Pull request is not mergeable")
+
+
+async def test_a_merge_that_happened_in_the_last_moment_is_the_merge(approved: Team) -> None:
+    await ask(approved)
+    approved.context = replace(approved.context, github=replace(approved.context.github, pulls=Twice(approved.world)))
+    commit = await step(approved)
+    assert commit.ending == "run_completed"
+    assert commit.entries[0].value["text"] == "merged at the word of max"
+
+
 async def test_what_was_pushed_in_the_last_moment_is_not_merged(approved: Team) -> None:
     await ask(approved)
     github = replace(approved.context.github, pulls=Racing(approved.world))
