@@ -20,6 +20,7 @@ BATCH = 20
 BLOCK_MS = 1_000
 TRIES = 6
 TRIM_EVERY_S = 60.0
+KEEP_EVERY_S = 2.5
 LONGEST_PAUSE_S = 30.0
 
 
@@ -45,6 +46,7 @@ async def work(context: Context, bus: Bus, engine: Engine, pace: Pace) -> None:
     loops: dict[str, Callable[[], Awaitable[None]]] = {
         "engine": engine.run,
         "router": _Router(context, bus, pace.name, engine.unavailable).run,
+        "keeper": lambda: _keep(bus, pace.name),
         "sweeper": lambda: _sweep(context, pace.sweep_s),
         "trimmer": lambda: _trim(engine),
     }
@@ -69,6 +71,13 @@ async def _patiently(name: str, loop: Callable[[], Awaitable[None]], unavailable
             pause = min(pause * 2, LONGEST_PAUSE_S)
         else:
             pause = 0.2
+
+
+async def _keep(bus: Bus, name: str) -> None:
+    """An event may take long to handle; without a sign of life somebody else would take it for orphaned."""
+    while True:
+        await asyncio.sleep(KEEP_EVERY_S)
+        await bus.keep(GROUP, name)
 
 
 async def _sweep(context: Context, every_s: float) -> None:

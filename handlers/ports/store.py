@@ -36,6 +36,10 @@ class Bus(Protocol):
         """The next events of a group with their stream ids: first what this consumer has not acknowledged, then new."""
         ...
 
+    async def keep(self, group: str, consumer: str) -> None:
+        """This consumer lives: what it was given stays its own for another ten seconds, or goes to others then."""
+        ...
+
     async def ack(self, group: str, ids: Sequence[str]) -> None: ...
 
     async def park(self, group: str, stream_id: str, event: Event, reason: str) -> None:

@@ -18,13 +18,16 @@ from infra.store.connection import Scripts, text
 DEDUPE_MS = 3 * 24 * 3600 * 1000
 ROUTER = "router"
 OTHERS_KEEP_MS = 24 * 3600 * 1000
+# A consumer that lives says so several times in this time (`keep`).
+ORPHANED_MS = 10_000
 
 
 class RedisBus:
     """`handlers.ports.Bus` on a stream. A group is made at its first read, from the beginning of what is kept."""
 
-    def __init__(self, scripts: Scripts) -> None:
+    def __init__(self, scripts: Scripts, orphaned_ms: int = ORPHANED_MS) -> None:
         self._scripts = scripts
+        self._orphaned_ms = orphaned_ms
         self._client = scripts.client
         self._stream = scripts.key("bus")
         self._recovered: set[tuple[str, str]] = set()
@@ -53,10 +56,17 @@ class RedisBus:
             if "BUSYGROUP" not in str(error):
                 raise
 
+    async def keep(self, group: str, consumer: str) -> None:
+        """Say that this consumer lives: nobody takes what it has not acknowledged. Source: XCLAIM (idle, JUSTID)."""
+        rows = await self._client.xpending_range(self._stream, group, "-", "+", 1000, consumername=consumer)
+        if rows:
+            mine = [row["message_id"] for row in rows]
+            await self._client.xclaim(self._stream, group, consumer, 0, mine, justid=True)
+
     async def _adopt(self, group: str, consumer: str, count: int) -> Sequence[tuple[str, Event]]:
         """Events that another consumer took and has not acknowledged for a while: its process is gone."""
         answer = await self._client.xautoclaim(
-            self._stream, group, consumer, min_idle_time=30_000, start_id="0-0", count=count
+            self._stream, group, consumer, min_idle_time=self._orphaned_ms, start_id="0-0", count=count
         )
         return await self._events(group, answer[1])
 

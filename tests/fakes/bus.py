@@ -49,6 +49,9 @@ class FakeBus:
         given.update({row: consumer for row, _ in new})
         return new
 
+    async def keep(self, group: str, consumer: str) -> None:
+        self._check()
+
     async def ack(self, group: str, ids: Sequence[str]) -> None:
         self._check()
         self._acked.setdefault(group, set()).update(ids)

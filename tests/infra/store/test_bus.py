@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from handlers.events import Event
@@ -68,3 +70,36 @@ async def test_trimming_never_drops_what_the_router_has_not_finished(store: Stor
     await store.bus.read("router", "w1", 2, 100)
     await store.bus.trim()
     assert await store.client.xlen(store.scripts.key("bus")) == 5
+
+
+async def test_a_dead_consumers_events_go_to_another(store: Store) -> None:
+    await store.bus.ingest(delivery("g1", None))
+    given = await store.bus.read("router", "dead", 10, 100)
+    other = RedisBus(store.scripts, orphaned_ms=200)
+    assert list(await other.read("router", "alive", 10, 50)) == []
+    await asyncio.sleep(0.25)
+    assert list(await other.read("router", "alive", 10, 50)) == list(given)
+
+
+async def test_a_consumer_that_says_it_lives_keeps_its_events(store: Store) -> None:
+    await store.bus.ingest(delivery("g1", None))
+    await store.bus.read("router", "slow", 10, 100)
+    other = RedisBus(store.scripts, orphaned_ms=400)
+    for _ in range(6):
+        await asyncio.sleep(0.1)
+        await store.bus.keep("router", "slow")
+        assert list(await other.read("router", "alive", 10, 1)) == []
+
+
+async def test_saying_that_one_lives_takes_nothing_back(store: Store) -> None:
+    await store.bus.ingest(delivery("g1", None))
+    await store.bus.read("router", "frozen", 10, 100)
+    other = RedisBus(store.scripts, orphaned_ms=1)
+    await asyncio.sleep(0.01)
+    [(stream_id, _)] = await other.read("router", "alive", 10, 50)
+    await store.bus.keep("router", "frozen")
+    [row] = await store.client.xpending_range(store.scripts.key("bus"), "router", "-", "+", 10)
+    assert row["consumer"] == b"alive"
+    await other.ack("router", [stream_id])
+    await store.bus.keep("router", "frozen")
+    assert await store.client.xpending_range(store.scripts.key("bus"), "router", "-", "+", 10) == []
