@@ -80,9 +80,12 @@ async def issue_closed(context: Context, event: Event) -> None:
 
 
 async def hold_changed(context: Context, event: Event) -> None:
-    """A label was set or removed on the issue: the gates look again, since `seconder:hold` stops them."""
+    """A label was set or removed on the issue or our pull request: the gates look again, since `seconder:hold` stops
+    them."""
     labeled = IssueEvent.model_validate(event.data)
-    run = await context.store.runs.find(labeled.repo, issue=labeled.number)
+    on_pull, number = labeled.is_pull_request, labeled.number
+    runs = context.store.runs
+    run = await (runs.find(labeled.repo, pull=number) if on_pull else runs.find(labeled.repo, issue=number))
     if run is not None:
         await say(context, run, Word(event.id))
 

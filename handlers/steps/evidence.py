@@ -26,13 +26,16 @@ async def _gather(work: Work, number: int) -> PullEvidence:
     github, repo = work.context.github, work.run.repo
     pull = await github.pulls.get(repo, number)
     reviews = await github.reviews.list(repo, number)
-    issue = await github.issues.get(repo, work.run.issue)
+    labels = [label for one in (work.run.issue, number) for label in (await github.issues.get(repo, one)).labels]
     bot = await github.people.bot()
     writers = await github.people.with_write(repo)
     asks = _asks(work)
-    people = {one.user.id: one.user for one in writers}
-    people |= {review.author.id: review.author for review in reviews if review.author is not None}
-    standings = [await github.people.standing(repo, who) for who in people.values() if who.type == "User"]
+    # Who said something is looked up by id. The others' standing decides nothing, it tells whom to ask: it is taken
+    # from the list, since a look at each of hundreds at every comment would use up what GitHub allows.
+    speakers = {review.author.id: review.author for review in reviews if review.author is not None}
+    speakers |= {one.user.id: one.user for one in writers if one.user.id in {ask.by for ask in asks}}
+    standings = [await github.people.standing(repo, who) for who in speakers.values() if who.type == "User"]
+    standings += [one for one in writers if one.user.id not in speakers and one.user.type == "User"]
     return PullEvidence(
         head=pull.head_sha,
         base=pull.base_ref,
@@ -51,7 +54,7 @@ async def _gather(work: Work, number: int) -> PullEvidence:
         requester_may_approve=work.context.options.requester_may_approve,
         writers=frozenset(one.user.id for one in writers if one.user.type == "User"),
         asks=asks,
-        hold=any(label.casefold() == HOLD for label in issue.labels),
+        hold=any(label.casefold() == HOLD for label in labels),
     )
 
 

@@ -258,23 +258,25 @@ async def test_a_merge_that_closes_the_issue_is_no_stop(team: Team) -> None:
 # --- Labels, pushes, buttons
 
 
-async def hold(team: Team, on: bool) -> None:
-    labels = team.world.issue(team.repo, team.issue).labels
+async def hold(team: Team, number: int, on: bool) -> None:
+    labels = team.world.issue(team.repo, number).labels
     labels.append("seconder:hold") if on else labels.remove("seconder:hold")
     kind = IssueLabeled if on else IssueUnlabeled
-    await team.send(kind(repo=team.repo, sender=team.max, number=team.issue, author=team.rita, label="seconder:hold"))
+    about = {"number": number, "is_pull_request": number != team.issue, "label": "seconder:hold"}
+    await team.send(kind.model_validate({"repo": team.repo, "sender": team.max, "author": team.rita, **about}))
 
 
-async def test_the_hold_label_stops_the_gate_and_lets_it_go_again(team: Team) -> None:
+@pytest.mark.parametrize("number", [pytest.param(1, id="on the issue"), pytest.param(2, id="on the pull request")])
+async def test_the_hold_label_stops_the_gate_and_lets_it_go_again(team: Team, number: int) -> None:
     pull = await at_the_gate(team)
-    await hold(team, True)
+    await hold(team, number, True)
     await review(team, pull, team.ann, "approved")
     await team.idle()
     assert "gate_resolved" not in await team.said()
     opened = (await team.state()).last("gate_opened")
     assert opened is not None
     assert "seconder:hold" in str(opened.data["why"])
-    await hold(team, False)
+    await hold(team, number, False)
     await team.idle()
     assert "gate_resolved" in await team.said()
 

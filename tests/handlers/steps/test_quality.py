@@ -133,9 +133,10 @@ async def test_permission_is_read_live(open_gate: Team) -> None:
     assert (await step(open_gate)).outcome == "parked"
 
 
-async def test_the_hold_label_blocks(open_gate: Team) -> None:
+@pytest.mark.parametrize("number", [pytest.param(1, id="on the issue"), pytest.param(2, id="on the pull request")])
+async def test_the_hold_label_blocks(open_gate: Team, number: int) -> None:
     open_gate.world.add_review(open_gate.repo, 2, open_gate.ann, "approved")
-    open_gate.world.issue(open_gate.repo, open_gate.issue).labels.append("Seconder:Hold")
+    open_gate.world.issue(open_gate.repo, number).labels.append("Seconder:Hold")
     commit = await step(open_gate)
     assert "hold" in str(opened(commit)["why"])
 
@@ -156,6 +157,7 @@ async def test_what_cannot_be_read_blocks(open_gate: Team, verb: str) -> None:
 @pytest.mark.parametrize("error", [Later("limit", 1.0), Unknown("line")], ids=["later", "unknown"])
 @pytest.mark.parametrize("verb", FAILING)
 async def test_what_may_heal_is_looked_at_again(open_gate: Team, verb: str, error: Later | Unknown) -> None:
+    open_gate.world.add_review(open_gate.repo, 2, open_gate.ann, "approved")
     work = await open_gate.work("quality")
     open_gate.world.fail(verb, error)
     with pytest.raises(type(error)):
@@ -301,3 +303,13 @@ async def test_another_base_branch_is_another_change(open_gate: Team) -> None:
     assert (await step(team)).outcome == "parked"
     assert check(team).conclusion == "action_required"
     assert "main" in check(team).title + check(team).summary + check(team).text
+
+
+async def test_a_look_costs_no_request_for_each_who_could_write(open_gate: Team) -> None:
+    """In a large organisation hundreds may; anybody's comment makes the gate look again."""
+    for number in range(40):
+        open_gate.world.add_person(open_gate.repo, f"p{number}", "write")
+    open_gate.world.add_review(open_gate.repo, 2, open_gate.ann, "approved")
+    before = open_gate.world.count("people.standing")
+    await step(open_gate)
+    assert open_gate.world.count("people.standing") - before == 1
