@@ -110,8 +110,7 @@ class Call:
         """One page of a list with GitHub's Link header; `wrap` names the key for lists with a total."""
         size = min(max(_int(self.query.get("per_page"), 30), 1), 100)
         at = max(_int(self.query.get("page"), 1), 1)
-        if len(items) > 1 and self.world.faults.take("GET", self.path, "lag"):
-            items = items[:-1]
+        items = self._lagging(items)
         shown = [shape(item) for item in items[(at - 1) * size : at * size]]
         last = max(1, -(-len(items) // size))
         links = {"prev": at - 1, "next": at + 1, "last": last, "first": 1}
@@ -121,6 +120,15 @@ class Call:
             links = {k: v for k, v in links.items() if k not in ("next", "last")}
         headers = {"Link": ", ".join(f'<{self._link(v)}>; rel="{k}"' for k, v in links.items())} if links else {}
         return Answer(200, {"total_count": len(items), wrap: shown} if wrap else shown, headers)
+
+    def _lagging(self, items: Sequence[T]) -> Sequence[T]:
+        """What a replica that lags behind would list."""
+        fault = self.world.faults.take("GET", self.path, "lag") if items else None
+        if fault is None:
+            return items
+        if not fault.seconds:
+            return items[:-1] if len(items) > 1 else items
+        return [item for item in items if self.world.age_s(getattr(item, "id", 0)) >= fault.seconds]
 
     def _link(self, page: int) -> str:
         query = urlencode({**self.query, "page": page})

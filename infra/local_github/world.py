@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import re
 import secrets
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -89,6 +91,7 @@ class World:
     rate_used: dict[tuple[str, int], int] = field(default_factory=dict)
     facts: dict[tuple[int, str, str, str], PullFacts] = field(default_factory=dict)
     faults: Faults = field(default_factory=Faults)
+    born: dict[int, float] = field(default_factory=dict)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
@@ -142,8 +145,13 @@ class World:
 
     def new_id(self) -> int:
         """The next id; ids of all things share one counter."""
+        self.born[self.state.next_id] = time.monotonic()
         self.state.next_id += 1
         return self.state.next_id - 1
+
+    def age_s(self, made: int) -> float:
+        """Seconds since this id was given out; of what an earlier process made, for ever."""
+        return time.monotonic() - self.born[made] if made in self.born else math.inf
 
     # -- finding ---------------------------------------------------------------------------------------------
 

@@ -145,6 +145,29 @@ async def test_delays_and_lagging_lists(scene: Scene) -> None:
     assert (first, second) == (["one"], ["one", "two"])
 
 
+async def test_a_list_that_lags_for_a_while(scene: Scene) -> None:
+    await scene.gh.act("bob", "POST", "/repos/acme/shop/issues", {"title": "t"})
+    scene.gh.world.faults.plan(Fault("lag", "GET", COMMENTS, seconds=0.3, times=None))
+    async with scene.http("bob") as client:
+        for body in ("one", "two"):
+            await client.post(COMMENTS, json={"body": body})
+        assert [(await client.get(COMMENTS)).json() for _ in range(2)] == [[], []]
+        await asyncio.sleep(0.35)
+        await client.post(COMMENTS, json={"body": "three"})
+        assert [c["body"] for c in (await client.get(COMMENTS)).json()] == ["one", "two"]
+
+
+async def test_a_fault_that_strikes_a_share_for_ever(scene: Scene) -> None:
+    await scene.gh.act("bob", "POST", "/repos/acme/shop/issues", {"title": "t"})
+    faults = scene.gh.world.faults
+    faults.chance.seed(7)
+    faults.plan(Fault("drop_after", "POST", COMMENTS, share=0.3, times=None))
+    answers = [await comment(scene) for _ in range(30)]
+    assert len(scene.repo.comments) == 30
+    assert 3 <= answers.count(0) <= 18
+    assert answers.count(0) + answers.count(201) == 30
+
+
 async def test_the_rate_limit_is_counted_and_kept(scene: Scene) -> None:
     scene.gh.world.rate_limit = 2
     async with scene.http("bob") as client:
