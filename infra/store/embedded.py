@@ -11,6 +11,7 @@ import ctypes
 import fcntl
 import os
 import secrets
+import shutil
 import signal
 import subprocess
 import sys
@@ -50,16 +51,26 @@ class EmbeddedServer:
 
     def stop(self) -> None:
         """Shut the server down cleanly, data on disk; kills it only when it takes longer than 30 s."""
-        with contextlib.suppress(OSError, ValueError):
-            os.kill(int(self.pid_file.read_text()), signal.SIGTERM)
         if self.process is not None:
+            self.process.terminate()
             try:
                 self.process.wait(STOP_S)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait(5)
-        else:
+        elif _answers(self.address):
+            # Only a server that answers may be meant by the file: the number of a dead one can be somebody else's.
+            with contextlib.suppress(OSError, ValueError):
+                os.kill(int(self.pid_file.read_text()), signal.SIGTERM)
             _wait_until(lambda: not _answers(self.address), STOP_S)
+        self._forget_socket()
+
+    def _forget_socket(self) -> None:
+        """Remove the socket's own directory, where the data directory's path was too long for a socket."""
+        remembered = self.pid_file.with_name("socket-dir")
+        if remembered.exists():
+            shutil.rmtree(remembered.read_text(), ignore_errors=True)
+            remembered.unlink()
 
 
 def start(data_dir: Path, leashed: bool = False) -> EmbeddedServer:

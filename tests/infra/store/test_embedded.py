@@ -68,6 +68,7 @@ def test_a_long_path_still_gets_a_socket(tmp_path: Path) -> None:
         assert client(embedded.start(deep).address).ping()
     finally:
         server.stop()
+    assert not Path(str(server.address.socket)).parent.exists(), "the socket's own directory goes with the server"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="PR_SET_PDEATHSIG is Linux's")
