@@ -84,16 +84,16 @@ def start(data_dir: Path, leashed: bool = False) -> EmbeddedServer:
     address = Address(socket=str(_socket_path(data_dir)), password=password)
     pid_file = data_dir / "valkey.pid"
     lock = os.open(data_dir / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    # Its holder may be starting, or dying: a killed server keeps the lock until the kernel has cleared it away.
+    _wait_until(lambda: _locked(lock) or _answers(address), START_S)
+    if not _locked(lock):
         os.close(lock)
-        if _wait_until(lambda: _answers(address), START_S):
+        if _answers(address):
             return EmbeddedServer(address, None, pid_file)
         raise EmbeddedError(
             f"another process holds {data_dir} but its server does not answer. "
             f"Stop the process that holds it, or use another SECONDER_DATA_DIR."
-        ) from None
+        )
     config = _write_config(data_dir, Path(str(address.socket)), password)
     with (data_dir / "valkey.log").open("ab") as log:
         process = subprocess.Popen(
@@ -112,6 +112,15 @@ def start(data_dir: Path, leashed: bool = False) -> EmbeddedServer:
         tail = (data_dir / "valkey.log").read_text(errors="replace")[-2000:]
         raise EmbeddedError(f"the embedded Valkey server did not start in {data_dir}. Its log ends:\n{tail}")
     return EmbeddedServer(address, process, pid_file)
+
+
+def _locked(lock: int) -> bool:
+    """Whether the lock is ours now; asking again is harmless."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def _end_with_parent() -> None:

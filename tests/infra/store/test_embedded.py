@@ -47,6 +47,21 @@ def test_a_server_that_was_killed_loses_nothing_that_it_acknowledged(tmp_path: P
         second.stop()
 
 
+def test_a_start_right_after_a_kill_waits_for_the_dead_to_be_cleared_away(tmp_path: Path) -> None:
+    server = embedded.start(tmp_path)
+    try:
+        for number in range(5):
+            client(server.address).set("k", number)
+            os.kill(int(server.pid_file.read_text()), signal.SIGKILL)
+            dead, server = server, embedded.start(tmp_path)
+            assert server.owned
+            assert client(server.address).get("k") == str(number).encode()
+            assert dead.process is not None
+            dead.process.wait(5)
+    finally:
+        server.stop()
+
+
 def test_only_its_owner_can_reach_it(tmp_path: Path) -> None:
     server = embedded.start(tmp_path / "store")
     try:
