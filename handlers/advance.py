@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Mapping
 
 import structlog
+from pydantic import ValidationError
 
 from agents.ports import Fenced, ModelError, ToolError
 from handlers.context import Context
 from handlers.control import decide
 from handlers.ending import end
 from handlers.events import ENDINGS
-from handlers.ports import Commit, GitHubError, Later, Lease, TooBig, Unknown
+from handlers.ports import Commit, GitHubError, Later, Lease, RunFacts, TooBig, Unknown
 from handlers.publisher import Unsettled
 from handlers.work import Step, Work
 from handlers.workflow import Workflow, WorkflowError
@@ -60,7 +61,7 @@ class Advancer:
                 log.warning("run_missing", run=run)
                 return
             state = await self._context.states.of(run, self._context.store.runs)
-            decision = decide(run, Workflow.model_validate(facts.workflow), state)
+            decision = decide(run, _workflow(facts), state)
             if await self._context.store.tasks.activate(run, decision.length, decision.tasks, decision.events):
                 break
         await self._hint()
@@ -72,7 +73,7 @@ class Advancer:
             log.warning("run_missing", run=lease.run, task=lease.task)
             return
         state = await self._context.states.of(lease.run, store.runs)
-        work = Work(self._context, lease, facts, state, Workflow.model_validate(facts.workflow))
+        work = Work(self._context, lease, facts, state, _workflow(facts))
         log.info("step_claimed", task=lease.task, token=lease.token, attempt=lease.attempts)
         commit = await self._while_held(work)
         await store.tasks.commit(lease, commit)
@@ -133,6 +134,15 @@ class Advancer:
         if function is None:
             raise WorkflowError(f"this version of Seconder cannot run the step {name!r} (needs-migration)")
         return function
+
+
+def _workflow(facts: RunFacts) -> Workflow:
+    """The run's own copy. One that this version cannot read has no nodes, so that the run says that it is stuck."""
+    try:
+        return Workflow.model_validate(facts.workflow)
+    except ValidationError as error:
+        log.error("workflow_unreadable", run=facts.id, why=str(error)[:500])
+        return Workflow(name="needs-migration", nodes={})
 
 
 def _wait_ms(work: Work, asked_s: float | None) -> int:

@@ -297,3 +297,18 @@ async def test_a_run_of_a_workflow_that_is_no_longer_shipped_goes_on(team: Team)
     team.run = run
     await team.idle()
     assert await team.said() == ["run_started", "run_stuck"]
+
+
+async def test_a_workflow_that_this_version_cannot_read_is_said(team: Team) -> None:
+    """After an upgrade or back: the run is stuck, and people hear of it."""
+    facts = await team.context.github.repository.facts(team.repo)
+    assert facts.head is not None
+    stored = team.context.workflows["feature"].model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    new = NewRun(team.repo, team.issue, team.rita, facts.head, "main", {**stored, "from_the_future": 1}, 10, "d", ())
+    run = await team.store.runs.start(new)
+    assert run is not None
+    team.run = run
+    team.with_options(status_gap_ms=1)
+    await team.until(lambda _: any("I cannot go on by myself" in body for body in team.comments()))
+    assert await team.said() == ["run_started", "run_stuck"]
+    assert "needs-migration" in "".join(team.comments())
