@@ -24,12 +24,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.settings import Settings
 from handlers.analysis import check
-from handlers.context import Context, GitHub, Options, States, Store
+from handlers.context import Context, GitHub, Options, Store
 from handlers.events import RepoRef
 from handlers.github.translation import AppIdentity
+from handlers.states import States
 from handlers.workflow import Workflow, load
 from infra.store.blobs import RedisBlobs
 from infra.store.bus import RedisBus
+from infra.store.checkpoints import RedisCheckpoints
 from infra.store.connection import Address, Scripts, connect
 from infra.store.runs import RedisRunLog
 
@@ -236,7 +238,7 @@ async def open_workshop(settings: Settings, hub: Hub, own_sample: bool = False) 
             clock=SystemClock(),
             options=options_of(settings),
             workflows=workflows(settings.max_rounds),
-            states=States(),
+            states=States(RedisCheckpoints(hub.scripts)),
         )
         yield Workshop(context, _engine(context, jobs, hub, settings.lease_s), await spaces.sandbox.unavailable())
     finally:

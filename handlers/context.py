@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -23,7 +22,7 @@ from handlers.ports import (
     Wake,
     Workspaces,
 )
-from handlers.state import RunState
+from handlers.states import States
 from handlers.workflow import Workflow
 
 
@@ -81,19 +80,3 @@ class Context:
     options: Options
     workflows: Mapping[str, Workflow]
     states: States
-
-
-class States:
-    """Folds of runs that this process has read, so that a look at a run reads only what is new in its log."""
-
-    def __init__(self, keep: int = 200) -> None:
-        self._keep = keep
-        self._states: OrderedDict[str, RunState] = OrderedDict()
-
-    async def of(self, run: str, log: RunLog) -> RunState:
-        """The run's state, up to date."""
-        state = self._states.setdefault(run, RunState())
-        self._states.move_to_end(run)
-        while len(self._states) > self._keep:
-            self._states.popitem(last=False)
-        return state.feed(await log.read(run, state.position))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import takewhile
 
 from handlers.events import Event
 from handlers.ports import NewTask
@@ -57,17 +58,16 @@ def _waits(workflow: Workflow, name: str) -> bool:
 def _woken(name: str, node: Node, state: RunState) -> bool:
     seen = _seen(name, node, state)
     return any(
-        said.position > seen and any(subscription.matches(said.name, said.data) for subscription in node.on)
-        for said in state.said
+        subscription.matches(said.name, said.data)
+        for subscription in node.on
+        for said in takewhile(lambda said: said.position > seen, reversed(state.heard(subscription.event)))
     )
 
 
 def _seen(name: str, node: Node, state: RunState) -> int:
     """Up to where the node has looked. A gate looks at live facts until it ends, so what came meanwhile is no news."""
-    seen = state.node(name).seen
-    if node.gate is not None:
-        seen = max([seen, *(step.ended for step in state.steps.values() if step.node == name)])
-    return seen
+    known = state.node(name)
+    return max(known.seen, known.ended) if node.gate is not None else known.seen
 
 
 def _task(name: str, node: Node, state: RunState) -> NewTask:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from agents.board import Board, Entry
-from handlers.ports import LogRecord
+from pydantic import ValidationError
+
+from agents.board import KINDS, Board, Entry
+from handlers.events import SCHEMA_VERSION
+from handlers.ports import RECORD_VERSION, LogRecord, LogUnreadable
 
 
 @dataclass
@@ -52,10 +55,11 @@ class Bill:
 
 @dataclass
 class NodeState:
-    """What the log says of one node."""
+    """What the log says of one node. `ended`: the position at which a step of it ended last."""
 
     seen: int = 0
     before: int = 0
+    ended: int = 0
     visits: int = 0
     since_person: int = 0
     retries: int = 0
@@ -63,10 +67,15 @@ class NodeState:
 
 
 class RunState:
-    """The fold. Feed it records in order; it remembers the position up to which it has read."""
+    """The fold. Feed it records in order; it remembers the position up to which it has read, and the chain there.
+
+    `strange` names what this version does not know, by where it stands; `erased` counts records without content.
+    What is asked for at every step is kept by name, so that a step costs the same in a short run and in a long one.
+    """
 
     def __init__(self) -> None:
         self.position = 0
+        self.chain = ""
         self.board = Board()
         self.steps: dict[str, Step] = {}
         self.keys: set[str] = set()
@@ -77,14 +86,25 @@ class RunState:
         self.last_tool: dict[str, str] = {}
         self.notes: list[str] = []
         self.cancelled: str | None = None
+        self.ending: str | None = None
         self.last_turn = 0
+        self.strange: dict[str, str] = {}
+        self.erased = 0
+        self.wrote: dict[str, Entry] = {}
+        self._heard: dict[str, list[Said]] = {}
+        self._entries: dict[str, list[Entry]] = {}
+        self._open: dict[str, Step] = {}
 
-    def feed(self, records: Iterable[LogRecord]) -> RunState:
-        """Fold in records that follow what was read; ones read before are passed over."""
+    def feed(self, records: Iterable[LogRecord], run: str = "") -> RunState:
+        """Fold in records that follow what was read; ones read before are passed over. Raises `LogUnreadable`."""
         for record in records:
             if record.position > self.position:
-                self._one(record)
-                self.position = record.position
+                try:
+                    self._one(record)
+                except (KeyError, ValueError, TypeError) as error:
+                    why = f"it is no {record.type}: {type(error).__name__} {error}"
+                    raise LogUnreadable(run, record.position, why[:500]) from error
+                self.position, self.chain = record.position, record.chain
         return self
 
     def node(self, name: str) -> NodeState:
@@ -93,11 +113,20 @@ class RunState:
 
     def open_steps(self) -> tuple[Step, ...]:
         """Steps that were activated and have not ended."""
-        return tuple(step for step in self.steps.values() if step.state == "open")
+        return tuple(self._open.values())
+
+    def heard(self, name: str) -> Sequence[Said]:
+        """All events of this name, oldest first."""
+        return self._heard.get(name, ())
+
+    def entries(self, kind: str) -> Sequence[Entry]:
+        """All entries of this kind, replaced ones too, oldest first."""
+        return self._entries.get(kind, ())
 
     def last(self, *names: str) -> Said | None:
         """The newest event of one of these names."""
-        return next((said for said in reversed(self.said) if said.name in names), None)
+        newest = (self._heard[name][-1] for name in names if name in self._heard)
+        return max(newest, key=lambda said: said.position, default=None)
 
     def worked_since(self, position: int) -> bool:
         """Whether a turn was stored behind this position."""
@@ -108,10 +137,33 @@ class RunState:
         """All models that answered in this run."""
         return frozenset(model for bill in self.bills.values() for model in bill.models)
 
+    def add(self, entry: Entry) -> None:
+        """Lay an entry onto the board."""
+        self.board.add(entry)
+        self._entries.setdefault(entry.kind, []).append(entry)
+        if entry.author.kind == "agent":
+            self.wrote[entry.author.name] = entry
+
+    def say(self, said: Said) -> None:
+        """Remember an event."""
+        self.said.append(said)
+        self._heard.setdefault(said.name, []).append(said)
+
+    def begin(self, step: Step) -> None:
+        """Remember a step."""
+        self.steps[step.task] = step
+        if step.state == "open":
+            self._open[step.task] = step
+
     def _one(self, record: LogRecord) -> None:
+        self.erased += record.erased
+        if record.v > RECORD_VERSION:
+            self.strange[f"record {record.position}"] = f"its schema is {record.v}, newer than {RECORD_VERSION}"
+            return
         match record.type:
             case "entry":
-                self._entry(Entry.model_validate(record.data))
+                if not record.erased:
+                    self._entry(Entry.model_validate(record.data))
             case "event":
                 self._event(record)
             case "activated":
@@ -123,15 +175,16 @@ class RunState:
             case "receipt":
                 self.receipts[str(record.data["key"])] = _mapping(record.data["receipt"])
             case "note":
-                if "cancel" in record.data:
-                    self.cancelled = str(record.data["cancel"])
-                if record.data.get("error"):
-                    self.notes.append(f"{record.data.get('node')}: {record.data['error']}")
+                self._note(record.data)
             case "run" | "attempt":
                 pass
+            case unknown:
+                self.strange[f"record {record.position}"] = f"nothing is known of the type {str(unknown)!r}"
 
     def _entry(self, entry: Entry) -> None:
-        self.board.add(entry)
+        if self.board.get(entry.id) is None:
+            self.add(entry)
+            self._known(entry)
         # A note is written only for people with write; a review is recorded whoever wrote it.
         if entry.author.kind == "person" and entry.kind == "human_note":
             for node in self.nodes.values():
@@ -139,8 +192,11 @@ class RunState:
 
     def _event(self, record: LogRecord) -> None:
         data = _mapping(record.data.get("data", {}))
-        name = str(record.data["name"])
-        self.said.append(Said(record.position, name, data, record.at))
+        name, version = str(record.data["name"]), int(str(record.data.get("v", SCHEMA_VERSION)))
+        if version > SCHEMA_VERSION:
+            self.strange[f"event {name} at {record.position}"] = f"its schema is {version}, newer than {SCHEMA_VERSION}"
+            return
+        self.say(Said(record.position, name, data, record.at))
         if name == "visits_exhausted":
             self.node(str(data["node"])).seen = record.position
         if name == "run_resumed":
@@ -160,14 +216,35 @@ class RunState:
             seen=record.position,
             started_at=record.at,
         )
-        self.steps[step.task] = step
+        self.begin(step)
         self.keys.add(str(data.get("key", "")))
         node = self.node(step.node)
         node.before, node.seen = node.seen, record.position
         node.visits += 1
         node.since_person += 1
 
+    def _note(self, data: Mapping[str, object]) -> None:
+        if "cancel" in data:
+            self.cancelled = str(data["cancel"])
+        elif data.get("cause") and "outcome" not in data:
+            self.cancelled = "stopped"  # the reason was erased
+        if data.get("error"):
+            self.notes.append(f"{data.get('node')}: {data['error']}")
+
+    def _known(self, entry: Entry) -> None:
+        model = KINDS.get(entry.kind)
+        try:
+            if model is None:
+                self.strange[f"entry {entry.id}"] = f"nothing is known of the kind {entry.kind!r}"
+            else:
+                model.model_validate(entry.value)
+        except ValidationError as error:
+            what = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:3])
+            self.strange[f"entry {entry.id}"] = f"it is no {entry.kind} as this version knows it ({what})"
+
     def _ended(self, record: LogRecord) -> None:
+        if record.data.get("ending"):
+            self.ending = str(record.data["ending"])
         step = self.steps.get(str(record.data["task"]))
         if step is None:
             return
@@ -175,7 +252,9 @@ class RunState:
         step.error = str(record.data.get("error", ""))
         step.ended_at = record.at
         step.ended = record.position
-        self.node(step.node).failed = step.state == "failed"
+        self._open.pop(step.task, None)
+        node = self.node(step.node)
+        node.failed, node.ended = step.state == "failed", record.position
 
     def _turn(self, record: LogRecord) -> None:
         data = record.data

@@ -117,11 +117,7 @@ def _at_work(state: RunState) -> tuple[str, ...]:
 
 def _work(state: RunState) -> tuple[WorkLine, ...]:
     """The newest line of each agent, in the order in which they first wrote."""
-    newest: dict[str, str] = {}
-    for entry in state.board.all():
-        if entry.author.kind == "agent":
-            newest[entry.author.name] = line_of(entry)
-    return tuple(WorkLine(agent, text) for agent, text in newest.items())
+    return tuple(WorkLine(agent, line_of(entry)) for agent, entry in state.wrote.items())
 
 
 def _waiting(state: RunState) -> Waiting | None:
@@ -150,8 +146,8 @@ def _by(state: RunState, what: State) -> tuple[str, ...]:
 
 def _resolvers(state: RunState, gate: str) -> tuple[str, ...]:
     """Who opened a gate, the last time that it was opened."""
-    for said in reversed(state.said):
-        if said.name == "gate_resolved" and said.data.get("gate") == gate:
+    for said in reversed(state.heard("gate_resolved")):
+        if said.data.get("gate") == gate:
             return tuple(str(name) for name in _list(said.data.get("by")))
     return ()
 

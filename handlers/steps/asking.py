@@ -18,12 +18,9 @@ async def ask(work: Work) -> Commit:
     """Post the questions; done when somebody with write has answered, which wakes the product manager."""
     entry = work.need("questions")
     questions = value_of(entry, Questions)
-    answered = any(
-        note.kind == "human_note" and note.value.get("via") == "answer" and note.at >= entry.at
-        for note in work.state.board.all()
-    )
-    if answered:
-        note = next(n for n in reversed(work.state.board.all()) if n.value.get("via") == "answer")
+    answers = (note for note in reversed(work.state.entries("human_note")) if note.value.get("via") == "answer")
+    note = next(answers, None)
+    if note is not None and note.at >= entry.at:
         return work.done(extra=(work.event("steered", {"via": "answer", "entry": note.id}),))
     text = replies.render(replies.Questions(questions.questions))
     await work.publisher.comment(work.run.issue, f"questions-{work.lease.visit}", text)

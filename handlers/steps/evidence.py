@@ -65,7 +65,7 @@ def _ours(work: Work, pull: PullFacts) -> bool:
 
 
 def _asks(work: Work) -> tuple[MergeAsk, ...]:
-    votes = [entry for entry in work.state.board.all() if entry.kind == "vote" and entry.author.id]
+    votes = [entry for entry in work.state.entries("vote") if entry.author.id]
     return tuple(
         MergeAsk(by=entry.author.id or 0, head=value_of(entry, Vote).digest, at=entry.at)
         for entry in votes

@@ -45,8 +45,8 @@ async def run(work: Work) -> Commit:
 
 def _ours(work: Work) -> PullRequest | None:
     """The pull request as we last pushed it: a head that somebody else pushed has no tree here."""
-    known = (value_of(entry, PullRequest) for entry in work.state.board.all() if entry.kind == "pull_request")
-    return next((pull for pull in reversed(tuple(known)) if pull.tree), None)
+    known = (value_of(entry, PullRequest) for entry in reversed(work.state.entries("pull_request")))
+    return next((pull for pull in known if pull.tree), None)
 
 
 def _text(work: Work) -> tuple[str, str]:

@@ -130,8 +130,7 @@ def _address(review: ReviewFacts) -> str:
 
 def _answered(work: Work, review: ReviewFacts) -> bool:
     """Whether the review is on the board already, so that the present head is the answer to it."""
-    notes = (entry for entry in work.state.board.all() if entry.kind == "human_note")
-    return any(entry.value.get("url") == _address(review) for entry in notes)
+    return any(entry.value.get("url") == _address(review) for entry in work.state.entries("human_note"))
 
 
 async def _back_to_the_developer(work: Work, number: int, review: ReviewFacts | None) -> Commit:

@@ -19,8 +19,10 @@ async def pack(data: Mapping[str, object], blobs: RedisBlobs) -> str:
 
 
 async def unpack(stored: str | bytes, blobs: RedisBlobs) -> dict[str, object]:
-    """The reverse of `pack`. Raises KeyError when the blob is gone."""
-    data: dict[str, object] = json.loads(stored)
-    if set(data) == {"blob"}:
+    """The reverse of `pack`. Raises KeyError when the blob is gone, ValueError for what is no JSON object."""
+    data = json.loads(stored)
+    if isinstance(data, dict) and set(data) == {"blob"}:
         data = json.loads(await blobs.get(str(data["blob"])))
+    if not isinstance(data, dict):
+        raise ValueError("it is no JSON object")
     return data

@@ -7,10 +7,12 @@ import secrets
 from infra.store import embedded
 from infra.store.blobs import RedisBlobs
 from infra.store.bus import RedisBus
+from infra.store.checkpoints import RedisCheckpoints
 from infra.store.connection import Scripts, connect
 from infra.store.renewer import Renewer
 from infra.store.runs import RedisRunLog
 from infra.store.tasks import RedisEffects, RedisTasks, RedisTurns
+from infra.store.trail import RedisTrail
 
 
 class RealStore:
@@ -27,6 +29,8 @@ class RealStore:
         self.tasks = RedisTasks(self.scripts, self.blobs, self.renewer)
         self.turns = RedisTurns(self.scripts, self.blobs)
         self.effects = RedisEffects(self.scripts)
+        self.checkpoints = RedisCheckpoints(self.scripts)
+        self.trail = RedisTrail(self.scripts, self.blobs)
 
     async def close(self) -> None:
         self.renewer.close()

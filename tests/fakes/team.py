@@ -17,12 +17,13 @@ from importlib.resources import files as package_files
 
 from agents.board import Author, Entry, Value
 from handlers.advance import Advancer
-from handlers.context import Context, GitHub, Options, States, Store
+from handlers.context import Context, GitHub, Options, Store
 from handlers.events import Actor, Event, GitHubEvent, IssueCreated, RepoRef
 from handlers.intake import start_run
 from handlers.ports import NewTask, RunFacts, Word
 from handlers.router import route
 from handlers.state import RunState
+from handlers.states import States
 from handlers.steps import steps
 from handlers.work import Step, Work
 from handlers.workflow import Workflow, load
@@ -94,7 +95,7 @@ class Team:
             clock=self.clock,
             options=options,
             workflows={"feature": workflow or feature()},
-            states=States(),
+            states=States(store.checkpoints),
         )
         self.steps: dict[str, Step] = dict(steps())
         self.run = ""
