@@ -36,14 +36,20 @@ async def run(order: Order) -> Reply | None:
         return Usage(COMMAND.usage, COMMAND.examples[0], "That is no amount of dollars.")
     ceiling = order.context.options.ceiling
     if run.budget + amount > ceiling:
-        limit = f"whoever hosts me lets one run have at most ${ceiling / 1_000_000:,.2f}"
-        return Failed(
-            "raise the limit that far", f"It would come to ${(run.budget + amount) / 1_000_000:,.2f}, and {limit}."
-        )
+        return _too_much(run.budget + amount, ceiling)
     cause = order.event.id
     resumed = Event(id=f"{cause}:resumed", name="run_resumed", run=run.id, cause=cause, data={"budget": amount})
-    await say(order.context, run.id, Word(cause, events=(resumed,), budget=amount))
+    if not await say(order.context, run.id, Word(cause, events=(resumed,), budget=amount, ceiling=ceiling)):
+        # Known already, over, or somebody else raised it in this very moment.
+        now = await order.context.store.runs.facts(run.id)
+        if now is not None and now.status == "open" and now.budget + amount > ceiling:
+            return _too_much(now.budget + amount, ceiling)
     return None
+
+
+def _too_much(asked: int, ceiling: int) -> Reply:
+    limit = f"whoever hosts me lets one run have at most ${ceiling / 1_000_000:,.2f}"
+    return Failed("raise the limit that far", f"It would come to ${asked / 1_000_000:,.2f}, and {limit}.")
 
 
 def micro_dollars(text: str) -> int | None:

@@ -154,7 +154,8 @@ class RunFacts:
 class Word:
     """What somebody said, or that something which waiting steps look at has changed. Counts once per `cause`.
 
-    `steers` reach running agents before their next turn; `budget` raises the run's limit (micro-dollars).
+    `steers` reach running agents before their next turn; `budget` raises the run's limit (micro-dollars), to `ceiling`
+    at most: a word that would go beyond is not written at all. Without a ceiling (0) there is no bound.
     """
 
     cause: str
@@ -162,6 +163,7 @@ class Word:
     events: tuple[Event, ...] = ()
     steers: tuple[str, ...] = ()
     budget: int = 0
+    ceiling: int = 0
 
 
 class RunLog(Protocol):
@@ -178,7 +180,8 @@ class RunLog(Protocol):
         ...
 
     async def vote(self, run: str, word: Word) -> bool:
-        """Append what was said and wake the run's waiting steps; False when it was known or the run is not open."""
+        """Append what was said and wake the run's waiting steps; False when it was known, the run is not
+        open, or its budget would go beyond the word's ceiling."""
         ...
 
     async def find(self, repo: RepoRef, issue: int | None = None, pull: int | None = None) -> str | None:

@@ -128,6 +128,7 @@ class RedisRunLog:
             run,
             word.cause,
             word.budget,
+            word.ceiling,
             len(word.steers),
             len(entries),
             *word.steers,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from agents.board import HumanNote, PullRequest
@@ -171,6 +173,14 @@ async def test_the_operators_ceiling_holds(team: Team) -> None:
     await command(team, "/budget +0.01")
     assert (await team.facts()).budget == 25_000_000
     assert "$25.00" in replies(team)[0]
+
+
+async def test_several_at_once_do_not_go_beyond_the_ceiling_together(team: Team) -> None:
+    """Each of several workers sees the limit as it was before."""
+    await team.begin()
+    await asyncio.gather(*(command(team, "/budget +15") for _ in range(3)))
+    assert (await team.facts()).budget == 20_000_000
+    assert sum("25.00" in reply for reply in replies(team)) == 2
 
 
 # --- /steer
