@@ -84,10 +84,14 @@ def worker() -> None:
     from bot.logs import configure
     from bot.processes import run_worker
     from bot.settings import load
+    from bot.slots import NameTaken
 
     settings = _settings(lambda: load(os.environ, "worker"))
     configure()
-    _run(run_worker(settings))
+    try:
+        _run(run_worker(settings))
+    except NameTaken as error:
+        _fail(str(error), 2)
 
 
 @app.command("local-github")

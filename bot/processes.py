@@ -7,7 +7,7 @@ import secrets
 import shlex
 import signal
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -17,6 +17,7 @@ from rich.console import Console
 from bot import wiring
 from bot.serving import serve
 from bot.settings import Settings
+from bot.slots import worker_name
 from handlers.github.translation import AppIdentity
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ async def until_told() -> None:
 
 async def run_web(settings: Settings) -> None:
     """Serve the web process until told to stop."""
-    async with wiring.open_hub(wiring.address_of(settings)) as hub:
+    async with wiring.open_hub(wiring.address_of(settings), brief=True) as hub:
         identity = AppIdentity(
             app_id=settings.github_app_id or 0,
             bot_id=None,
@@ -54,11 +55,11 @@ async def run_worker(settings: Settings) -> None:
     """Work until told to stop; a step that is cut off is taken up by whoever claims it next."""
     from bot.worker import Pace, work
 
-    async with (
-        wiring.open_hub(wiring.address_of(settings)) as hub,
-        wiring.open_workshop(settings, hub) as workshop,
-    ):
-        pace = Pace(wiring.worker_name(), settings.sweep_s)
+    async with AsyncExitStack() as stack:
+        name = stack.enter_context(worker_name(settings.data_dir, settings.worker_name))
+        hub = await stack.enter_async_context(wiring.open_hub(wiring.address_of(settings)))
+        workshop = await stack.enter_async_context(wiring.open_workshop(settings, hub, name=name))
+        pace = Pace(name, settings.sweep_s)
         working = asyncio.create_task(work(workshop.context, hub.bus, workshop.engine, pace))
         stopping = asyncio.create_task(until_told())
         if workshop.sandbox_problem is not None:

@@ -38,7 +38,7 @@ NOT_A: Mapping[str, str] = {
     "int_parsing": "is not a whole number.",
     "float_parsing": "is not a number.",
     "decimal_parsing": "is not a number.",
-    "string_pattern_mismatch": "has characters that a slug cannot have.",
+    "string_pattern_mismatch": "has characters that it cannot have.",
     "bool_parsing": "is neither true nor false.",
 }
 SHORTEST_SECRET = 16
@@ -181,6 +181,12 @@ class Settings(BaseSettings):
     )
     short_commands: bool = Field(
         True, alias="SECONDER_SHORT_COMMANDS", description="Whether `/approve` counts besides `/seconder approve`."
+    )
+    worker_name: str | None = Field(
+        None,
+        alias="SECONDER_WORKER_NAME",
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$",
+        description="The worker's name, the same after a restart; empty: the host's name and a free number.",
     )
     lease_s: float = Field(
         8, alias="SECONDER_LEASE_S", ge=2, le=60, description="Seconds that a claim on a step holds."

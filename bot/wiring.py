@@ -5,9 +5,7 @@ What the web process needs is imported at once; the heavy clients (githubkit, an
 
 from __future__ import annotations
 
-import os
 import shlex
-import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Mapping
@@ -32,7 +30,7 @@ from handlers.workflow import Workflow, load
 from infra.store.blobs import RedisBlobs
 from infra.store.bus import RedisBus
 from infra.store.checkpoints import RedisCheckpoints
-from infra.store.connection import Address, Scripts, connect
+from infra.store.connection import BRIEF, PATIENT, Address, Scripts, connect
 from infra.store.runs import RedisRunLog
 
 if TYPE_CHECKING:
@@ -86,9 +84,12 @@ def url_of(address: Address) -> str:
 
 
 @asynccontextmanager
-async def open_hub(address: Address) -> AsyncIterator[Hub]:
-    """Connect to the store; nothing is sent before the first call."""
-    client = connect(address)
+async def open_hub(address: Address, brief: bool = False) -> AsyncIterator[Hub]:
+    """Connect to the store; nothing is sent before the first call.
+
+    A `brief` hub says soon that the store is away; the other sends a command again for a minute.
+    """
+    client = connect(address, BRIEF if brief else PATIENT)
     scripts = Scripts(client)
     blobs = RedisBlobs(scripts)
     try:
@@ -203,9 +204,11 @@ class Workshop:
 
 
 @asynccontextmanager
-async def open_workshop(settings: Settings, hub: Hub, own_sample: bool = False) -> AsyncIterator[Workshop]:
+async def open_workshop(
+    settings: Settings, hub: Hub, own_sample: bool = False, name: str = "worker"
+) -> AsyncIterator[Workshop]:
     """Build a worker's adapters and close them again. `own_sample`: the code under test is our own demo's, which may
-    run as a plain process where the sandbox cannot work."""
+    run as a plain process where the sandbox cannot work. `name` is noted with the steps that it claims."""
     from infra.jobs.connection import connect as connect_jobs
     from infra.jobs.engine import ArqWake
     from infra.llm.messages import DEFAULT_URL, MessagesModel
@@ -240,7 +243,8 @@ async def open_workshop(settings: Settings, hub: Hub, own_sample: bool = False) 
             workflows=workflows(settings.max_rounds),
             states=States(RedisCheckpoints(hub.scripts)),
         )
-        yield Workshop(context, _engine(context, jobs, hub, settings.lease_s), await spaces.sandbox.unavailable())
+        engine = _engine(context, jobs, hub, settings.lease_s, name)
+        yield Workshop(context, engine, await spaces.sandbox.unavailable())
     finally:
         renewer.close()
         await jobs.aclose()
@@ -285,19 +289,15 @@ async def _workspaces(settings: Settings, github: GitHubAdapters, own_sample: bo
     return spaces
 
 
-def _engine(context: Context, jobs: ArqRedis, hub: Hub, lease_s: float) -> Engine:
+def _engine(context: Context, jobs: ArqRedis, hub: Hub, lease_s: float, name: str) -> Engine:
     from bot.worker import Engine
     from handlers.advance import Advancer
     from handlers.steps import steps
-    from infra.jobs.engine import run
+    from infra.jobs.engine import ArqEngine
 
-    advancer = Advancer(context, steps(), worker_name())
-    return Engine(lambda: run(jobs, advancer.advance, JOBS_AT_ONCE, lease_s), hub.bus.trim, STORE_ERRORS)
-
-
-def worker_name() -> str:
-    """This worker's name among others: the machine and the process."""
-    return f"{socket.gethostname()}:{os.getpid()}"
+    advancer = Advancer(context, steps(), name)
+    engine = ArqEngine(jobs, advancer.advance, JOBS_AT_ONCE, lease_s)
+    return Engine(engine.run, hub.bus.trim, STORE_ERRORS)
 
 
 def local_github(data_dir: Path, port: int = 0) -> AbstractAsyncContextManager[LocalGitHub]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -22,6 +23,10 @@ TRIES = 6
 TRIM_EVERY_S = 60.0
 KEEP_EVERY_S = 2.5
 LONGEST_PAUSE_S = 30.0
+SHORTEST_PAUSE_S = 0.2
+STORE_PAUSE_S = 5.0
+CALM_S = 30.0
+"""A loop that ran for so long was well: its next pause is short again."""
 
 
 @dataclass(frozen=True)
@@ -61,16 +66,17 @@ async def work(context: Context, bus: Bus, engine: Engine, pace: Pace) -> None:
 
 async def _patiently(name: str, loop: Callable[[], Awaitable[None]], unavailable: tuple[type[Exception], ...]) -> None:
     """Run a loop for ever; while the store cannot be reached, wait and begin again."""
-    pause = 0.2
+    pause = SHORTEST_PAUSE_S
     while True:
+        began = time.monotonic()
         try:
             await loop()
         except unavailable as error:
+            if time.monotonic() - began > CALM_S:
+                pause = SHORTEST_PAUSE_S
             log.warning("store_unavailable", loop=name, why=str(error)[:200], again_in_s=pause)
             await asyncio.sleep(pause)
-            pause = min(pause * 2, LONGEST_PAUSE_S)
-        else:
-            pause = 0.2
+            pause = min(pause * 2, STORE_PAUSE_S)
 
 
 async def _keep(bus: Bus, name: str) -> None:

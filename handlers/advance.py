@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping
 
 import structlog
@@ -13,7 +14,7 @@ from handlers.context import Context
 from handlers.control import decide
 from handlers.ending import end
 from handlers.events import ENDINGS
-from handlers.ports import Commit, GitHubError, Later, Lease, RunFacts, TooBig, Unknown
+from handlers.ports import Commit, GitHubError, Later, Lease, RunFacts, StoreDown, TooBig, Unknown
 from handlers.publisher import Unsettled
 from handlers.work import Step, Work
 from handlers.workflow import Workflow, WorkflowError
@@ -33,9 +34,16 @@ class Advancer:
         self._context = context
         self._steps = steps
         self._worker = worker
+        self._spared: Counter[str] = Counter()  # attempts of a step that the store's absence ended
 
     async def advance(self, member: str) -> None:
-        """Do what a member of `Tasks.due` asks for."""
+        """Do what a member of `Tasks.due` asks for. While the store is away nothing is done, and no step is blamed."""
+        try:
+            await self._advance(member)
+        except StoreDown as error:
+            log.warning("store_down", member=member, why=str(error)[:200])
+
+    async def _advance(self, member: str) -> None:
         if member.startswith(CONTROL):
             await self._decide(member.removeprefix(CONTROL))
             return
@@ -46,6 +54,11 @@ class Advancer:
             await self._step(lease)
         except Fenced as error:
             log.info("step_fenced", task=lease.task, why=str(error))
+        except StoreDown:
+            self._spared[lease.task] += 1
+            raise
+        else:
+            del self._spared[lease.task]
         finally:
             # A step that ended without a commit, whatever the reason, has to be due again.
             await self._context.store.tasks.let_go(lease)
@@ -82,27 +95,30 @@ class Advancer:
             await self._decide(lease.run)
 
     async def _while_held(self, work: Work) -> Commit:
-        """Run the step as long as its lease holds. Raises `Fenced` when it is lost, with the step cancelled."""
+        """Run the step as long as its lease holds. When it is lost the step is cancelled: raises `StoreDown` when the
+        store did not answer for so long, `Fenced` otherwise."""
         step = asyncio.create_task(self._outcome(work))
         lost = asyncio.create_task(self._context.store.tasks.lost(work.lease))
         try:
             await asyncio.wait({step, lost}, return_when=asyncio.FIRST_COMPLETED)
-            if not step.done():
-                raise Fenced(f"{work.lease.task}: cancelled, or taken over by another worker")
-            return step.result()
+            if step.done():
+                return step.result()
+            if lost.result() == "unreachable":
+                raise StoreDown(f"{work.lease.task}: the lease ran out while the store did not answer")
+            raise Fenced(f"{work.lease.task}: cancelled, or taken over by another worker")
         finally:
             await end(step, lost)
 
     async def _outcome(self, work: Work) -> Commit:
         """Run the step and turn whatever went wrong into a commit."""
         lease, options = work.lease, self._context.options
-        if lease.attempts > options.max_attempts and lease.node != STATUS:
+        if lease.attempts - self._spared[lease.task] > options.max_attempts and lease.node != STATUS:
             mine = [note for note in work.state.notes if note.startswith(f"{lease.node}: ")]
             last = mine[-1] if mine else "it never came to an end"
             return _failed(work, f"gave up after {options.max_attempts} tries; the last said: {last}")
         try:
             return await self._function(work)(work)
-        except Fenced:
+        except (Fenced, StoreDown):
             raise
         except ModelError as error:
             if not error.heals:

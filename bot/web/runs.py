@@ -19,7 +19,7 @@ import jinja2
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 
-from handlers.ports import Events, LogRecord, RunFacts
+from handlers.ports import Events, LogRecord, RunFacts, StoreDown
 
 SHOWN_RECORDS = 200
 SHOWN_CHARACTERS = 500
@@ -91,7 +91,10 @@ class RunPages:
                 if not coming.done():
                     yield b": still here\n\n"
                     continue
-                record = coming.result()
+                try:
+                    record = coming.result()
+                except StoreDown:
+                    return  # the reader asks again, from where it was
                 if record is None:
                     yield b"event: end\ndata: {}\n\n"
                     return

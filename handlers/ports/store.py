@@ -13,6 +13,11 @@ from agents.board import Entry
 from handlers.events import Actor, Event, RepoRef
 
 
+class StoreDown(ConnectionError):
+    """The store cannot be reached, or takes no writes now. What was asked may have been done: every write is safe to
+    repeat. No step is to blame, so none may fail because of it."""
+
+
 @dataclass(frozen=True)
 class Delivery:
     """One webhook delivery as it goes into the store: ids to recognise a repeat by, and the small events made of it.
@@ -219,6 +224,10 @@ class Lease:
     pokes: int
 
 
+Loss = Literal["fenced", "unreachable"]
+"""Why a lease was lost: the store said that it is somebody else's or cancelled, or the store did not answer."""
+
+
 @dataclass(frozen=True)
 class StoredTurn:
     """A turn as JSON, with what the step loop needs to go on."""
@@ -263,8 +272,8 @@ class Tasks(Protocol):
         """Whether the lease still holds: not run out, not fenced, not cancelled."""
         ...
 
-    async def lost(self, lease: Lease) -> None:
-        """Returns when the lease is lost; until then it is renewed from a thread."""
+    async def lost(self, lease: Lease) -> Loss:
+        """Returns when the lease is lost, and why; until then it is renewed from a thread."""
         ...
 
     async def let_go(self, lease: Lease) -> None:

@@ -9,19 +9,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import warnings
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Any
 
+import structlog
 from arq.connections import ArqRedis
 from arq.constants import in_progress_key_prefix
 from arq.worker import Worker, func
+from redis.exceptions import RedisError
 
 from infra.jobs.connection import QUEUE, pack, unpack
+
+log = structlog.get_logger("seconder.engine")
 
 JOB = "advance"
 LONGEST_JOB_S = 24 * 3600
 TRIES = 1_000_000
+ASK_AGAIN_S = 0.1
 
 
 class ArqWake:
@@ -31,9 +35,12 @@ class ArqWake:
         self._pool = pool
 
     async def wake(self, due: Sequence[tuple[str, str]]) -> None:
-        """Enqueue a wake-up for each."""
-        for member, version in due:
-            await self._pool.enqueue_job(JOB, member, _job_id=f"{member}@{version}", _queue_name=QUEUE)
+        """Enqueue a wake-up for each. Only a hint, so that a store that is away stops nobody who gives it."""
+        try:
+            for member, version in due:
+                await self._pool.enqueue_job(JOB, member, _job_id=f"{member}@{version}", _queue_name=QUEUE)
+        except (RedisError, OSError) as error:
+            log.warning("wake_lost", why=f"{type(error).__name__}: {error}"[:200])
 
 
 class _LeaseWorker(Worker):
@@ -48,7 +55,7 @@ class _LeaseWorker(Worker):
             await super().run_job(job_id, score)
         finally:
             renewing.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
+            with contextlib.suppress(asyncio.CancelledError, RedisError, OSError):
                 await renewing
 
     async def _renew(self, job_id: str) -> None:
@@ -57,35 +64,72 @@ class _LeaseWorker(Worker):
             await self.pool.pexpire(in_progress_key_prefix + job_id, int(self.lease_s * 1000))
 
 
+class ArqEngine:
+    """Runs wake-ups, at most `jobs` at once. What runs is not arq's to cancel: when arq gives up, because the store
+    does not answer, the work under way goes on for as long as its own lease holds."""
+
+    def __init__(self, pool: ArqRedis, advance: Callable[[str], Awaitable[None]], jobs: int, lease_s: float) -> None:
+        self._pool = pool
+        self._advance = advance
+        self._jobs = jobs
+        self._lease_s = lease_s
+        self._running: set[asyncio.Future[None]] = set()
+
+    async def run(self) -> None:
+        """Run until cancelled, and end what runs then. Raises redis's errors and OSError when the store is away: call
+        it again."""
+        worker = self._worker()
+        try:
+            await worker.main()
+        except asyncio.CancelledError:
+            await _end(self._running)
+            raise
+        finally:
+            await _end(worker.tasks.values())
+            with contextlib.suppress(RedisError, OSError):
+                await self._pool.delete(worker.health_check_key)
+
+    async def _job(self, ctx: dict[Any, Any], member: str) -> None:
+        task = asyncio.ensure_future(self._advance(member))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        await asyncio.shield(task)
+
+    def _worker(self) -> _LeaseWorker:
+        worker = _LeaseWorker(
+            functions=[func(self._job, name=JOB, keep_result=0, max_tries=TRIES)],
+            queue_name=QUEUE,
+            redis_pool=self._pool,
+            handle_signals=False,
+            max_jobs=self._jobs,
+            job_timeout=LONGEST_JOB_S,
+            keep_result=0,
+            poll_delay=0.02,
+            queue_read_limit=max(200, 10 * self._jobs),
+            max_tries=TRIES,
+            health_check_interval=30,
+            health_check_key=f"{QUEUE}:health",
+            job_serializer=pack,
+            job_deserializer=unpack,
+            log_results=False,
+        )
+        worker.lease_s = self._lease_s
+        worker.in_progress_timeout_s = self._lease_s
+        return worker
+
+
 async def run(pool: ArqRedis, advance: Callable[[str], Awaitable[None]], jobs: int, lease_s: float) -> None:
-    """Run wake-ups, at most `jobs` at once, until cancelled."""
+    """Run wake-ups until cancelled, or until the store is away. For who does not call it again."""
+    await ArqEngine(pool, advance, jobs, lease_s).run()
 
-    async def job(ctx: dict[Any, Any], member: str) -> None:
-        await advance(member)
 
-    worker = _LeaseWorker(
-        functions=[func(job, name=JOB, keep_result=0, max_tries=TRIES)],
-        queue_name=QUEUE,
-        redis_pool=pool,
-        handle_signals=False,
-        max_jobs=jobs,
-        job_timeout=LONGEST_JOB_S,
-        keep_result=0,
-        poll_delay=0.02,
-        queue_read_limit=max(200, 10 * jobs),
-        max_tries=TRIES,
-        health_check_interval=30,
-        health_check_key=f"{QUEUE}:health",
-        job_serializer=pack,
-        job_deserializer=unpack,
-        log_results=False,
-    )
-    worker.lease_s = lease_s
-    worker.in_progress_timeout_s = lease_s
-    try:
-        await worker.main()
-    finally:
-        with warnings.catch_warnings():
-            # arq closes its pool by a name that redis-py has renamed since.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            await worker.close()
+async def _end(tasks: Collection[asyncio.Future[Any]]) -> None:
+    """Cancel tasks until they are done; what they raise is theirs.
+
+    Asked for again and again: redis-py loses a few in a hundred cancellations that arrive inside a command.
+    """
+    while pending := [task for task in tasks if not task.done()]:
+        for task in pending:
+            task.cancel()
+        await asyncio.wait(pending, timeout=ASK_AGAIN_S)
+    await asyncio.gather(*tasks, return_exceptions=True)

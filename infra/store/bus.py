@@ -20,17 +20,22 @@ ROUTER = "router"
 OTHERS_KEEP_MS = 24 * 3600 * 1000
 # A consumer that lives says so several times in this time (`keep`).
 ORPHANED_MS = 10_000
+FORGET_AFTER_MS = 3600 * 1000
 
 
 class RedisBus:
-    """`handlers.ports.Bus` on a stream. A group is made at its first read, from the beginning of what is kept."""
+    """`handlers.ports.Bus` on a stream. A group is made at its first read, from the beginning of what is kept.
+
+    What a consumer has not acknowledged, nor said that it lives, for `orphaned_ms` is given to another one.
+    """
 
     def __init__(self, scripts: Scripts, orphaned_ms: int = ORPHANED_MS) -> None:
         self._scripts = scripts
         self._orphaned_ms = orphaned_ms
         self._client = scripts.client
         self._stream = scripts.key("bus")
-        self._recovered: set[tuple[str, str]] = set()
+        self._given: dict[tuple[str, str], set[str]] = {}
+        self._recovering: set[tuple[str, str]] = set()
 
     async def ingest(self, delivery: Delivery) -> bool:
         """Store a delivery's events once; False for a repeat."""
@@ -39,15 +44,39 @@ class RedisBus:
         return int(done) == 1
 
     async def read(self, group: str, consumer: str, count: int, block_ms: int) -> Sequence[tuple[str, Event]]:
-        """What this consumer was given and has not acknowledged, once per process; then new events."""
-        if (group, consumer) not in self._recovered:
+        """What this consumer was given and has not acknowledged; when there is none, new events.
+
+        A consumer that reads again with events in hand has lost them, with its process or with its connection.
+        """
+        try:
+            events = await self._next(group, consumer, count, block_ms)
+        except ResponseError as error:
+            if "NOGROUP" not in str(error):
+                raise
+            # The store came back without what it held: the group is made anew by the next read.
+            self._given.pop((group, consumer), None)
+            return []
+        self._given[group, consumer] = {stream_id for stream_id, _ in events}
+        return events
+
+    async def _next(self, group: str, consumer: str, count: int, block_ms: int) -> Sequence[tuple[str, Event]]:
+        key = (group, consumer)
+        known = self._given.get(key)
+        if known is None:
             await self._make(group)
+        if known is None or known or key in self._recovering:
+            self._recovering.add(key)
             pending = await self._read(group, consumer, "0", count, None)
             if pending:
                 return pending
-            self._recovered.add((group, consumer))
+            self._recovering.discard(key)
         orphans = await self._adopt(group, consumer, count)
         return orphans or await self._read(group, consumer, ">", count, block_ms)
+
+    def _done(self, group: str, ids: Sequence[str]) -> None:
+        for (known, _), given in self._given.items():
+            if known == group:
+                given.difference_update(ids)
 
     async def _make(self, group: str) -> None:
         try:
@@ -92,6 +121,7 @@ class RedisBus:
         """Acknowledge events by their stream ids."""
         if ids:
             await self._client.xack(self._stream, group, *ids)
+            self._done(group, ids)
 
     async def park(self, group: str, stream_id: str, event: Event, reason: str) -> None:
         """Put a poison event aside in a stream of its own, and acknowledge it."""
@@ -106,6 +136,14 @@ class RedisBus:
             )
             pipe.xack(self._stream, group, stream_id)
             await pipe.execute()
+        self._done(group, [stream_id])
+
+    async def tidy(self, group: str, idle_ms: int = FORGET_AFTER_MS) -> int:
+        """Forget consumers that were not heard of for so long and hold no event. Returns how many.
+
+        Whoever holds one is kept until it is adopted: with a consumer its unacknowledged events would go.
+        """
+        return int(await self._scripts.run("tidy", group, idle_ms))
 
     async def trim(self) -> int:
         """Drop what the router has finished and what is older than the window of other groups. Returns how many."""
@@ -114,6 +152,7 @@ class RedisBus:
             return 0
         pending = await self._client.xpending(self._stream, ROUTER)
         oldest = text(pending["min"] or groups[ROUTER]["last-delivered-id"])
+        await self.tidy(ROUTER)
         window = f"{int(time.time() * 1000) - OTHERS_KEEP_MS}-0"
         return int(await self._client.xtrim(self._stream, minid=min(oldest, window, key=_position), approximate=True))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -9,10 +11,12 @@ from typing import Any
 
 import redis
 import redis.asyncio
-from redis.asyncio.retry import Retry as AsyncRetry
-from redis.backoff import ExponentialBackoff
-from redis.exceptions import BusyLoadingError, ConnectionError, TimeoutError
-from redis.retry import Retry
+import structlog
+from redis.exceptions import ConnectionError, OutOfMemoryError, ReadOnlyError, RedisError, ResponseError, TimeoutError
+
+from handlers.ports import StoreDown
+
+log = structlog.get_logger("seconder.store")
 
 PREFIX = "{s}:"
 SCRIPTS = (
@@ -29,10 +33,31 @@ SCRIPTS = (
     "attempt",
     "receipt",
     "due",
+    "tidy",
 )
 
-# A half-dead server must not hang a caller for ever; blocking reads stay below this.
-SOCKET_TIMEOUT_S = 10.0
+# Errors that pass by themselves, or when somebody sees to the server: it is starting, a replica, full, or has no disk.
+PASSING = (ConnectionError, TimeoutError, OutOfMemoryError, ReadOnlyError, OSError)
+PASSING_WORDS = ("MISCONF", "NOREPLICAS", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "UNBLOCKED")
+LONGEST_PAUSE_S = 1.0
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long is waited for the store, in seconds.
+
+    `timeout` for one answer (a half-dead server must not hang a caller for ever; blocking reads stay below it),
+    `connect` for a connection, `total` until a command that failed is not sent again.
+    """
+
+    timeout: float = 10.0
+    connect: float = 5.0
+    total: float = 60.0
+
+
+PATIENT = Patience()
+BRIEF = Patience(timeout=4.0, connect=2.0, total=2.0)
+"""For whoever has somebody waiting: an answer or an error within about five seconds."""
 
 
 @dataclass(frozen=True)
@@ -50,31 +75,76 @@ class Address:
         return {}
 
 
-def connect(address: Address) -> redis.asyncio.Redis:
-    """An asyncio client; every write of ours is safe to repeat, so it retries connection errors for a while."""
-    retry = AsyncRetry(ExponentialBackoff(cap=1.0, base=0.05), 8)
+class PatientClient(redis.asyncio.Redis):
+    """A client that sends a command again while the store cannot be reached or takes no writes.
+
+    Every write of ours is safe to repeat. Raises `StoreDown` when the store's absence outlasts its patience.
+    """
+
+    patience = PATIENT
+    _away_since: float | None = None
+
+    async def execute_command(self, *args: Any, **options: Any) -> Any:
+        """Send a command until it is answered. The first repeat comes at once: an idle connection may be stale."""
+        began, pause = time.monotonic(), 0.0
+        while True:
+            try:
+                answer = await super().execute_command(*args, **options)  # type: ignore[no-untyped-call]
+            except (RedisError, OSError) as error:
+                if not passes(error):
+                    raise
+                if time.monotonic() - began >= self.patience.total:
+                    raise StoreDown(f"the store does not do what it is asked: {_said(error)}") from error
+                if pause:
+                    self._noted(error)
+                await asyncio.sleep(pause)
+                pause = min(max(2 * pause, 0.05), LONGEST_PAUSE_S)
+            else:
+                self._back()
+                return answer
+
+    def _noted(self, error: Exception) -> None:
+        if self._away_since is None:
+            self._away_since = time.monotonic()
+            log.warning("store_away", why=_said(error))
+
+    def _back(self) -> None:
+        if self._away_since is not None:
+            log.info("store_back", after_s=round(time.monotonic() - self._away_since, 1))
+            self._away_since = None
+
+
+def passes(error: Exception) -> bool:
+    """Whether an error says that the store is away for now, and not that the command is wrong."""
+    return isinstance(error, PASSING) or (isinstance(error, ResponseError) and str(error).startswith(PASSING_WORDS))
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:200]
+
+
+def connect(address: Address, patience: Patience = PATIENT) -> redis.asyncio.Redis:
+    """An asyncio client; nothing is sent before the first command."""
     options: dict[str, Any] = {
         "decode_responses": False,
-        "socket_timeout": SOCKET_TIMEOUT_S,
-        "socket_connect_timeout": 5.0,
+        "socket_timeout": patience.timeout,
+        "socket_connect_timeout": patience.connect,
         "health_check_interval": 15,
-        "retry": retry,
-        "retry_on_error": [ConnectionError, TimeoutError, BusyLoadingError],
     }
     if address.url is not None:
-        client: redis.asyncio.Redis = redis.asyncio.Redis.from_url(address.url, **options)
-        return client
-    return redis.asyncio.Redis(**address.arguments(), **options)
+        client: PatientClient = PatientClient.from_url(address.url, **options)
+    else:
+        client = PatientClient(**address.arguments(), **options)
+    client.patience = patience
+    return client
 
 
-def connect_blocking(address: Address) -> redis.Redis:
+def connect_blocking(address: Address, timeout_s: float) -> redis.Redis:
     """A blocking client for the thread that renews leases; it gives up early, since a lease does not wait."""
     options: dict[str, Any] = {
         "decode_responses": False,
-        "socket_timeout": 2.0,
-        "socket_connect_timeout": 2.0,
-        "retry": Retry(ExponentialBackoff(cap=0.2, base=0.05), 3),
-        "retry_on_error": [ConnectionError, TimeoutError, BusyLoadingError],
+        "socket_timeout": timeout_s,
+        "socket_connect_timeout": timeout_s,
     }
     if address.url is not None:
         return redis.Redis.from_url(address.url, **options)
@@ -96,7 +166,7 @@ class Scripts:
         self._scripts: Mapping[str, Any] = {name: client.register_script(script_source(name)) for name in SCRIPTS}
 
     async def run(self, name: str, *arguments: str | bytes | int | float) -> Any:
-        """Run a script. Raises redis.exceptions.RedisError when the store does not answer."""
+        """Run a script. Raises `StoreDown` when the store does not answer."""
         return await self._scripts[name](keys=[self.prefix], args=list(arguments))
 
     async def command(self, *arguments: str | bytes | int | float) -> Any:

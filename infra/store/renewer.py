@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from redis.exceptions import RedisError
 
+from handlers.ports import Loss
 from infra.store.connection import PREFIX, Address, connect_blocking, script_source
 
 
@@ -18,7 +19,7 @@ class _Held:
     until: float
     loop: asyncio.AbstractEventLoop
     lost: asyncio.Event = field(default_factory=asyncio.Event)
-    gone: bool = False
+    gone: Loss | None = None
 
 
 class Renewer:
@@ -34,7 +35,7 @@ class Renewer:
         self._held: dict[str, _Held] = {}
         self._lock = threading.Lock()
         self._stop = threading.Event()
-        self._client = connect_blocking(address)
+        self._client = connect_blocking(address, min(2.0, max(0.3, lease_s / 4)))
         self._renew = self._client.register_script(script_source("renew"))
         self._thread = threading.Thread(target=self._work, name="lease-renewer", daemon=True)
         self._thread.start()
@@ -55,14 +56,16 @@ class Renewer:
         """Whether this lease still holds on the monotonic clock."""
         with self._lock:
             held = self._held.get(task)
-        return held is not None and held.token == token and not held.gone and time.monotonic() < held.until
+        return held is not None and held.token == token and held.gone is None and time.monotonic() < held.until
 
-    async def lost(self, task: str, token: int) -> None:
-        """Returns when the lease is lost or was released."""
+    async def lost(self, task: str, token: int) -> Loss:
+        """Returns when the lease is lost or was released, and why it was lost."""
         with self._lock:
             held = self._held.get(task)
-        if held is not None and held.token == token:
-            await held.lost.wait()
+        if held is None or held.token != token:
+            return "fenced"
+        await held.lost.wait()
+        return held.gone or "fenced"
 
     def close(self) -> None:
         """Stop the thread and close the connection."""
@@ -71,25 +74,36 @@ class Renewer:
         self._client.close()
 
     def _work(self) -> None:
-        while not self._stop.wait(self.lease_s / 4):
+        pause = self.lease_s / 4
+        while not self._stop.wait(pause):
             with self._lock:
                 held = list(self._held.items())
+            # When one is not answered the others are not asked: each would wait, while all run out at the same time.
+            answered = all(self._once(task, lease) for task, lease in held)
+            pause = self.lease_s / (4 if answered else 16)
+            now = time.monotonic()
             for task, lease in held:
-                self._once(task, lease)
+                if now >= lease.until:
+                    self._end(task, lease, "unreachable")
 
-    def _once(self, task: str, held: _Held) -> None:
+    def _once(self, task: str, held: _Held) -> bool:
+        """Renew one lease; False when the store did not answer."""
         asked = time.monotonic()
         try:
             answer = self._renew(keys=[self._prefix], args=[task, held.token, int(self.lease_s * 1000)])
-        except RedisError:
-            gone = asked >= held.until
+        except (RedisError, OSError):
+            return False
+        if int(answer) == 0:
+            self._end(task, held, "fenced")
         else:
-            gone = int(answer) == 0
-            if not gone:
-                held.until = asked + self.lease_s
-        if gone and not held.gone:
-            held.gone = True
-            # Never renewed again: its owner stops now, and a renewal that gets through later would keep others away.
-            self.release(task, held.token)
-            if not held.loop.is_closed():
-                held.loop.call_soon_threadsafe(held.lost.set)
+            held.until = asked + self.lease_s
+        return True
+
+    def _end(self, task: str, held: _Held, why: Loss) -> None:
+        if held.gone is not None:
+            return
+        held.gone = why
+        # Never renewed again: its owner stops now, and a renewal that gets through later would keep others away.
+        self.release(task, held.token)
+        if not held.loop.is_closed():
+            held.loop.call_soon_threadsafe(held.lost.set)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from agents.ports import Fenced
 from handlers.events import Event
-from handlers.ports import Attempted, Commit, Lease, NewTask, StoredTurn
+from handlers.ports import Attempted, Commit, Lease, Loss, NewTask, StoredTurn
 from infra.store.blobs import RedisBlobs
 from infra.store.connection import Scripts, fields, text
 from infra.store.packing import pack, unpack
@@ -96,9 +96,9 @@ class RedisTasks:
         """Whether the lease still holds on this machine's monotonic clock."""
         return self._renewer.alive(lease.task, lease.token)
 
-    async def lost(self, lease: Lease) -> None:
-        """Returns when the lease is lost."""
-        await self._renewer.lost(lease.task, lease.token)
+    async def lost(self, lease: Lease) -> Loss:
+        """Returns when the lease is lost, and why."""
+        return await self._renewer.lost(lease.task, lease.token)
 
     async def let_go(self, lease: Lease) -> None:
         """Stop renewing the lease; asks the store for nothing, so that it works while the store is away."""

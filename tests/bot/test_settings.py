@@ -49,7 +49,7 @@ ALL_WRONG = """\
     The default is https://api.github.com.
   SECONDER_PORT should be less than or equal to 65535.
     The default is 8080.
-  SECONDER_APP_SLUG has characters that a slug cannot have.
+  SECONDER_APP_SLUG has characters that it cannot have.
     Set it right or leave it out.
   SECONDER_MAX_ROUNDS should be greater than or equal to 1.
     The default is 5.

@@ -18,8 +18,8 @@ from infra.store.trail import RedisTrail
 class RealStore:
     """Everything of the store on one prefix of its own."""
 
-    def __init__(self, server: embedded.EmbeddedServer, lease_s: float) -> None:
-        prefix = "{t" + secrets.token_hex(4) + "}:"
+    def __init__(self, server: embedded.EmbeddedServer, lease_s: float, prefix: str = "") -> None:
+        prefix = prefix or "{t" + secrets.token_hex(4) + "}:"
         self.client = connect(server.address)
         self.scripts = Scripts(self.client, prefix)
         self.blobs = RedisBlobs(self.scripts)

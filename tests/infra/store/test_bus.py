@@ -103,3 +103,43 @@ async def test_saying_that_one_lives_takes_nothing_back(store: Store) -> None:
     await other.ack("router", [stream_id])
     await store.bus.keep("router", "frozen")
     assert await store.client.xpending_range(store.scripts.key("bus"), "router", "-", "+", 10) == []
+
+
+async def test_a_consumer_that_lost_what_it_was_given_gets_it_again(store: Store) -> None:
+    """Its connection broke while it was at work; nobody else waits until the events count as orphans."""
+    for name in ("g1", "g2"):
+        await store.bus.ingest(delivery(name, None))
+    first = await store.bus.read("router", "w1", 10, 100)
+    await store.bus.ack("router", [first[0][0]])
+    assert [event.id for _, event in await store.bus.read("router", "w1", 10, 50)] == ["g2"]
+    await store.bus.ack("router", [first[1][0]])
+    await store.bus.ingest(delivery("g3", None))
+    assert [event.id for _, event in await store.bus.read("router", "w1", 10, 100)] == ["g3"]
+
+
+async def test_more_than_one_batch_left_behind_comes_again_first(store: Store) -> None:
+    for number in range(5):
+        await store.bus.ingest(delivery(f"g{number}", None))
+    await store.bus.read("router", "w1", 5, 100)
+    restarted = RedisBus(store.scripts)
+    seen: list[str] = []
+    await store.bus.ingest(delivery("new", None))
+    while len(seen) < 6:
+        events = await restarted.read("router", "w1", 2, 50)
+        seen += [event.id for _, event in events]
+        await restarted.ack("router", [stream_id for stream_id, _ in events])
+    assert seen == ["g0", "g1", "g2", "g3", "g4", "new"]
+
+
+async def test_only_a_silent_consumer_that_holds_nothing_is_forgotten(store: Store) -> None:
+    assert await store.bus.tidy("router", 0) == 0  # there is no bus yet
+    await store.bus.ingest(delivery("g1", None))
+    assert len(await store.bus.read("router", "holds", 10, 10)) == 1
+    await store.bus.read("router", "empty", 10, 10)
+    assert await store.bus.tidy("router", 60_000) == 0
+    await asyncio.sleep(0.01)
+    assert await store.bus.tidy("router", 1) == 1
+    known = await store.client.xinfo_consumers(store.scripts.key("bus"), "router")
+    assert [one["name"] for one in known] == [b"holds"]
+    again = RedisBus(store.scripts)  # it was not lost with the consumer
+    assert [event.id for _, event in await again.read("router", "holds", 10, 10)] == ["g1"]
