@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agents.board import PullRequest, Vote, value_of
 from gates.evidence import MergeAsk, Person, PullEvidence, ReviewEvidence
 from handlers.events import Actor
@@ -10,6 +12,8 @@ from handlers.work import Work
 
 HOLD = "seconder:hold"
 SHORTEST_NAME = 7
+# Together well below the number of times that a step is tried.
+LONGEST_LAG_MS, LOOK_AGAIN_S = 15_000, 3.0
 
 
 async def pull_evidence(work: Work, number: int) -> PullEvidence | GitHubError | ValueError:
@@ -26,6 +30,7 @@ async def _gather(work: Work, number: int) -> PullEvidence:
     github, repo = work.context.github, work.run.repo
     pull = await github.pulls.get(repo, number)
     reviews = await github.reviews.list(repo, number)
+    _wait_for_the_list(work, reviews)
     labels = [label for one in (work.run.issue, number) for label in (await github.issues.get(repo, one)).labels]
     bot = await github.people.bot()
     writers = await github.people.with_write(repo)
@@ -56,6 +61,20 @@ async def _gather(work: Work, number: int) -> PullEvidence:
         asks=asks,
         hold=any(label.casefold() == HOLD for label in labels),
     )
+
+
+def _wait_for_the_list(work: Work, reviews: Sequence[ReviewFacts]) -> None:
+    """A delivery can be ahead of the list: nothing would wake the gate again when the review is listed at last.
+
+    Raises `Later` where a review that was delivered a moment ago is not listed yet.
+    """
+    listed = {review.url for review in reviews}
+    since = work.context.clock.now_ms() - LONGEST_LAG_MS
+    for entry in work.state.board.all():
+        if entry.kind == "vote" and entry.at > since:
+            vote = value_of(entry, Vote)
+            if vote.via == "review" and vote.url and vote.url not in listed:
+                raise Later(f"GitHub does not list {vote.url} yet", LOOK_AGAIN_S)
 
 
 def _ours(work: Work, pull: PullFacts) -> bool:

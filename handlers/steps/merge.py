@@ -21,7 +21,7 @@ async def run(work: Work) -> Commit:
     pull = current_pull(work)
     live = await work.context.github.pulls.get(work.run.repo, pull.number)
     if live.merged:
-        return _merged(work, live.merge_sha or "", "merged by hand", [])
+        return await _merged_already(work, pull, live)
     evidence = await pull_evidence(work, pull.number)
     approved = evaluate(quality_gate.GATE, evidence)
     if not isinstance(approved, Pass):
@@ -45,6 +45,17 @@ def _back(work: Work, pull: PullRequest, live: PullFacts) -> Commit:
     if live.head_sha != pull.head_sha:
         value = value.model_copy(update={"tree": ""})
     return work.done(work.entry("pull_request", value))
+
+
+async def _merged_already(work: Work, pull: PullRequest, live: PullFacts) -> Commit:
+    """Merged before this look: by ourselves, if a worker died between its merge and its word about it, or by hand."""
+    if f"merge:{live.head_sha}" in await work.context.store.effects.known(work.run.id):
+        evidence = await pull_evidence(work, pull.number)
+        if isinstance(evidence, PullEvidence):
+            verdict = evaluate(gate.GATE, evidence.model_copy(update={"merged": False, "state": "open"}))
+            if isinstance(verdict, Pass):
+                return await _merge(work, pull, live.head_sha, verdict)
+    return _merged(work, live.merge_sha or "", "merged by hand", [])
 
 
 async def _merge(work: Work, pull: PullRequest, head: str, verdict: Pass) -> Commit:

@@ -208,6 +208,17 @@ async def test_a_limit_is_waited_out(approved: Team) -> None:
     assert approved.world.count("pulls.merge") == 1
 
 
+async def test_a_merge_whose_worker_died_before_it_said_so_is_no_merge_by_hand(approved: Team) -> None:
+    sha = await head(approved)
+    await ask(approved)
+    work = await approved.work("merge")
+    await approved.store.effects.attempt(work.lease, f"merge:{sha}")
+    merged = await approved.world.pulls.merge(approved.repo, 2, sha, "ours")
+    commit = await merge.run(work)
+    assert summary(commit)["text"] == "merged at the word of max"
+    assert (await approved.state()).receipts[f"merge:{sha}"] == {"merge": merged}
+
+
 async def test_a_merge_by_hand_is_taken_as_it_is(approved: Team) -> None:
     sha = await approved.world.pulls.merge(approved.repo, 2, await head(approved), "by hand")
     commit = await step(approved)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from agents.board import HumanNote, PullRequest
+from agents.board import HumanNote, PullRequest, Vote
 from handlers.events import Actor
 from handlers.ports import CheckState, Commit, Later, LineComment, Missing, Refused, Unknown, Word
 from handlers.steps import quality
@@ -224,6 +224,29 @@ async def test_an_answered_request_is_not_passed_on_again(open_gate: Team) -> No
     assert (commit.outcome, commit.entries) == ("parked", ())
     data = opened(commit)
     assert (data["need"], data["who"], data["head"]) == ("another look", ["ann"], await head(open_gate))
+
+
+@pytest.mark.parametrize(
+    ("age_ms", "waits"),
+    [
+        pytest.param(1_000, True, id="delivered a moment ago: the list will show it"),
+        pytest.param(60_000, False, id="not listed for a minute: it is not waited for any more"),
+    ],
+)
+async def test_a_delivered_review_that_the_list_does_not_show_yet(open_gate: Team, age_ms: int, waits: bool) -> None:
+    open_gate.world.add_review(open_gate.repo, 2, open_gate.ann, "approved")
+    review = open_gate.world.pull(open_gate.repo, 2).reviews[-1]
+    vote = Vote(gate="quality", digest=await head(open_gate), word="yes", via="review", url=review.url)
+    entry = open_gate.entry("vote", vote, open_gate.ann)
+    await open_gate.put(entry.model_copy(update={"at": open_gate.context.clock.now_ms() - age_ms}))
+    open_gate.world.lag("reviews.list", times=1)
+    work = await open_gate.work("quality")
+    if waits:
+        with pytest.raises(Later, match="does not list"):
+            await quality.run(work)
+        assert (await quality.run(work)).outcome == "done"
+    else:
+        assert (await quality.run(work)).outcome == "parked"
 
 
 async def test_a_new_request_after_the_answer_is_passed_on(open_gate: Team) -> None:
