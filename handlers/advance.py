@@ -7,17 +7,27 @@ from collections import Counter
 from collections.abc import Mapping
 
 import structlog
-from pydantic import ValidationError
 
 from agents.ports import Fenced, ModelError, ToolError
 from handlers.context import Context
-from handlers.control import decide
+from handlers.control import Decision, decide
 from handlers.ending import end
-from handlers.events import ENDINGS
-from handlers.ports import Commit, GitHubError, Later, Lease, RunFacts, StoreDown, TooBig, Unknown
+from handlers.events import ENDINGS, Event
+from handlers.migration import (
+    NEEDED,
+    RESOLVED,
+    SYSTEM_STEPS,
+    UNKNOWN,
+    NeedsMigration,
+    function_of,
+    readable,
+    waits_for,
+)
+from handlers.ports import Commit, GitHubError, Later, Lease, LogUnreadable, RunFacts, StoreDown, TooBig, Unknown
 from handlers.publisher import Unsettled
+from handlers.state import RunState
 from handlers.work import Step, Work
-from handlers.workflow import Workflow, WorkflowError
+from handlers.workflow import WorkflowError
 
 log = structlog.get_logger("seconder.advance")
 
@@ -68,31 +78,75 @@ class Advancer:
         await self._context.wake.wake(await self._context.store.tasks.due(50))
 
     async def _decide(self, run: str) -> None:
+        """Decide what is due. A log that cannot be read decides nothing: it is said, and looked at again later."""
+        try:
+            await self._activate(run)
+        except LogUnreadable as error:
+            log.error("log_unreadable", run=run, position=error.position, why=error.why)
+            await self._context.store.runs.later(run, self._context.options.look_again_ms)
+
+    async def _activate(self, run: str) -> None:
         for _ in range(ROUNDS):
             facts = await self._context.store.runs.facts(run)
             if facts is None:
                 log.warning("run_missing", run=run)
                 return
-            state = await self._context.states.of(run, self._context.store.runs)
-            decision = decide(run, _workflow(facts), state)
+            decision = self._decision(facts, await self._state(facts))
+            if decision is None:
+                await self._context.store.runs.later(run, self._context.options.look_again_ms, facts.length)
+                break
             if await self._context.store.tasks.activate(run, decision.length, decision.tasks, decision.events):
                 break
         await self._hint()
 
+    def _decision(self, facts: RunFacts, state: RunState) -> Decision | None:
+        """What is due, or what has to be said; None while the run waits for another version of Seconder."""
+        waits = waits_for(state)
+        try:
+            workflow = readable(facts, state, self._steps)
+        except NeedsMigration as error:
+            log.error("needs_migration", run=facts.id, why=str(error))
+            return None if waits == str(error) else _says(facts.id, state, NEEDED, str(error))
+        if waits is not None:
+            return _says(facts.id, state, RESOLVED, "this version knows all of it")
+        return decide(facts.id, workflow, state)
+
+    async def _state(self, facts: RunFacts) -> RunState:
+        """The run's state, at least up to where `facts` saw the log end. Raises `LogUnreadable`."""
+        state = await self._context.states.of(facts.id, self._context.store.runs)
+        if state.position < facts.length:
+            raise LogUnreadable(facts.id, state.position + 1, f"the log should have {facts.length} records")
+        return state
+
     async def _step(self, lease: Lease) -> None:
         store = self._context.store
-        facts = await store.runs.facts(lease.run)
-        if facts is None:
-            log.warning("run_missing", run=lease.run, task=lease.task)
-            return
-        state = await self._context.states.of(lease.run, store.runs)
-        work = Work(self._context, lease, facts, state, _workflow(facts))
-        log.info("step_claimed", task=lease.task, token=lease.token, attempt=lease.attempts)
-        commit = await self._while_held(work)
+        try:
+            facts = await store.runs.facts(lease.run)
+            if facts is None:
+                log.warning("run_missing", run=lease.run, task=lease.task)
+                return
+            commit = await self._commit(lease, facts, await self._state(facts))
+        except LogUnreadable as error:
+            log.error("log_unreadable", run=lease.run, position=error.position, why=error.why, task=lease.task)
+            commit = Commit("parked", retry_in_ms=self._context.options.look_again_ms)
         await store.tasks.commit(lease, commit)
         log.info("step_committed", task=lease.task, outcome=commit.outcome, error=commit.error or None)
         if lease.node != STATUS:
             await self._decide(lease.run)
+
+    async def _commit(self, lease: Lease, facts: RunFacts, state: RunState) -> Commit:
+        """What came of the step; one of a run that this version does not know is left for a version that does."""
+        log.info("step_claimed", task=lease.task, token=lease.token, attempt=lease.attempts)
+        try:
+            workflow = readable(facts, state, self._steps)
+        except NeedsMigration as error:
+            if lease.node not in SYSTEM_STEPS:
+                log.error("needs_migration", run=facts.id, task=lease.task, why=str(error))
+                said = waits_for(state) == str(error)
+                events = () if said else _says(facts.id, state, NEEDED, str(error)).events
+                return Commit("parked", events=events, retry_in_ms=self._context.options.look_again_ms)
+            workflow = UNKNOWN
+        return await self._while_held(Work(self._context, lease, facts, state, workflow))
 
     async def _while_held(self, work: Work) -> Commit:
         """Run the step as long as its lease holds. When it is lost the step is cancelled: raises `StoreDown` when the
@@ -139,26 +193,17 @@ class Advancer:
             return _retry(_wait_ms(work, None), f"unexpected {type(error).__name__}: {error}")
 
     def _function(self, work: Work) -> Step:
-        node = work.node
-        if node is None:
-            name = work.lease.node
-        elif node.role is not None:
-            name = "role"
-        else:
-            name = f"action:{node.action}" if node.action is not None else f"gate:{node.gate}"
+        name = function_of(work.lease.node, work.node)
         function = self._steps.get(name)
         if function is None:
             raise WorkflowError(f"this version of Seconder cannot run the step {name!r} (needs-migration)")
         return function
 
 
-def _workflow(facts: RunFacts) -> Workflow:
-    """The run's own copy. One that this version cannot read has no nodes, so that the run says that it is stuck."""
-    try:
-        return Workflow.model_validate(facts.workflow)
-    except ValidationError as error:
-        log.error("workflow_unreadable", run=facts.id, why=str(error)[:500])
-        return Workflow(name="needs-migration", nodes={})
+def _says(run: str, state: RunState, name: str, why: str) -> Decision:
+    """A decision that makes nothing due and says one thing."""
+    event = Event(id=f"{run}:{name}:{state.position}", name=name, run=run, data={"why": why[:500]})
+    return Decision(state.position, events=(event,))
 
 
 def _wait_ms(work: Work, asked_s: float | None) -> int:

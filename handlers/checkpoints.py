@@ -53,6 +53,8 @@ def thaw(checkpoint: Checkpoint) -> RunState:
         state = _state(json.loads(checkpoint.content))
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise BadCheckpoint(f"its content is not a fold: {type(error).__name__} {error}"[:500]) from error
+    if state.strange:
+        raise BadCheckpoint("it was folded by a version that did not know all of the log")
     if (state.position, state.chain) != (checkpoint.position, checkpoint.chain):
         raise BadCheckpoint("its content is not what its header says")
     return state

@@ -41,6 +41,7 @@ class Options:
     short_commands: bool = True
     public_url: str | None = None
     backoff_base_ms: int = 1_000
+    look_again_ms: int = 60_000
 
 
 @dataclass(frozen=True)

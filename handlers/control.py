@@ -45,7 +45,7 @@ def decide(run: str, workflow: Workflow, state: RunState) -> Decision:
         tasks.append(task)
         busy |= set(node.writes)
     if not tasks and not events and _stuck(workflow, state):
-        events.append(_say(run, state, "run_stuck", {"why": _why_stuck(workflow, state)}))
+        events.append(_say(run, state, "run_stuck", {"why": _why_stuck(state)}))
     return Decision(state.position, tuple(tasks), tuple(events))
 
 
@@ -88,9 +88,7 @@ def _stuck(workflow: Workflow, state: RunState) -> bool:
     return last is None or last.name != "run_stuck"
 
 
-def _why_stuck(workflow: Workflow, state: RunState) -> str:
-    if not workflow.nodes:
-        return "this version of Seconder cannot read the run's workflow (needs-migration); `/stop`, then `/start` again"
+def _why_stuck(state: RunState) -> str:
     failed = [step for step in state.steps.values() if step.state == "failed" and state.node(step.node).failed]
     if failed:
         return f"{failed[-1].node}: {failed[-1].error}"

@@ -283,6 +283,7 @@ OF_THE_TEAM: tuple[str, ...] = (
     "step_failed",
     "run_parked",
     "run_resumed",
+    "migration_needed",
     "run_completed",
     "run_failed",
     "run_cancelled",

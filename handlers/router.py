@@ -27,7 +27,7 @@ from handlers.events import (
     ReviewSubmitted,
 )
 from handlers.orders import command_given
-from handlers.ports import GitHubError, Later, Unknown
+from handlers.ports import GitHubError, Later, LogUnreadable, Unknown
 
 log = structlog.get_logger("seconder.router")
 
@@ -74,5 +74,5 @@ async def route(context: Context, event: Event) -> None:
         await handler(context, event)
     except (Later, Unknown):
         raise
-    except (GitHubError, ValidationError) as error:
+    except (GitHubError, LogUnreadable, ValidationError) as error:
         raise Poison(f"{event.name}: {error}") from error

@@ -56,7 +56,10 @@ class States:
         return known.state
 
     async def save(self, run: str, state: RunState) -> None:
-        """Store the fold as the run's checkpoint; one that is too large is said and left out."""
+        """Store the fold as the run's checkpoint; one that is too large is said and left out. A fold with something in
+        it that this version does not know is not stored: another version has to fold the log by itself."""
+        if state.strange:
+            return
         checkpoint = freeze(state)
         if not await self._checkpoints.save(run, checkpoint):
             log.warning("checkpoint_too_large", run=run, position=state.position, bytes=len(checkpoint.content))

@@ -8,10 +8,10 @@ from agents.board import HumanNote, PullRequest, Questions, Summary, TestResults
 from handlers.lines import line_of
 from handlers.messages.parts import Spend, Spending, TestsView
 from handlers.messages.status import PullLine, State, StatusView, Waiting, WorkLine
+from handlers.migration import SYSTEM_STEPS, waits_for
 from handlers.ports import RunFacts
 from handlers.state import RunState, Said
 
-SYSTEM_STEPS = frozenset({"status", "close"})
 ENDED: Mapping[str, State] = {
     "run_completed": "merged",
     "run_cancelled": "stopped",
@@ -53,6 +53,8 @@ def tests_of(state: RunState) -> TestsView | None:
 
 def status_of(run: RunFacts, state: RunState, now_ms: int, page_url: str | None) -> StatusView:
     """The status comment's view."""
+    if state.strange:
+        return _dimly(run, state, now_ms, page_url)
     what, reason = _situation(run, state)
     pull = state.board.value("pull_request", PullRequest)
     summary = state.board.value("summary", Summary)
@@ -78,12 +80,27 @@ def status_of(run: RunFacts, state: RunState, now_ms: int, page_url: str | None)
     )
 
 
+def _dimly(run: RunFacts, state: RunState, now_ms: int, page_url: str | None) -> StatusView:
+    """The view of a run of which this version does not know everything: nothing of its board is read."""
+    return StatusView(
+        run=run.id,
+        state=ENDED.get(run.status, "needs_migration"),
+        spending=spending_of(run, state),
+        seconds=max(0.0, (now_ms - run.started_at) / 1000),
+        reason=state.cancelled or next(f"{where}: {what}" for where, what in state.strange.items()),
+        page_url=page_url,
+    )
+
+
 def _situation(run: RunFacts, state: RunState) -> tuple[State, str]:
     """Where the run stands, and the reason where one has to be said."""
     summary = state.board.value("summary", Summary)
     if run.status in ENDED:
         reason = state.cancelled or (summary.text if summary is not None else "")
         return ENDED[run.status], reason
+    unknown = waits_for(state)
+    if unknown is not None:
+        return "needs_migration", unknown
     open_nodes = {step.node: step.task for step in state.open_steps() if step.node not in SYSTEM_STEPS}
     stuck = state.last("run_stuck", "run_resumed", "steered")
     if stuck is not None and stuck.name == "run_stuck":

@@ -22,6 +22,7 @@ State = Literal[
     "declined",
     "questions",
     "budget",
+    "needs_migration",
 ]
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9:._/-]{0,99}")
 

@@ -178,7 +178,9 @@ class RunLog(Protocol):
         """Start a run; None when the issue has an open one, or when `cause` has started one before."""
         ...
 
-    async def facts(self, run: str) -> RunFacts | None: ...
+    async def facts(self, run: str) -> RunFacts | None:
+        """The run's small facts, None when there is no such run. Raises `LogUnreadable`."""
+        ...
 
     async def read(self, run: str, after: int) -> Sequence[LogRecord]:
         """The records behind position `after`, oldest first and without a gap. Raises `LogUnreadable`."""
@@ -195,6 +197,10 @@ class RunLog(Protocol):
 
     async def cancel(self, run: str, cause: str, reason: str) -> bool:
         """Fence every open step and make the closing step due; False when the run has ended or is being cancelled."""
+        ...
+
+    async def later(self, run: str, ms: int, length: int | None = None) -> None:
+        """Decide about the run again in `ms`, if its log is still `length` long (None: however long it is)."""
         ...
 
 
@@ -237,7 +243,8 @@ class StoredTurn:
 
 @dataclass(frozen=True)
 class Commit:
-    """The end of a step: done, failed (again after `retry_in_ms`, or for good), or parked until it is poked."""
+    """The end of a step: done, failed (again after `retry_in_ms`, or for good), or parked until it is poked, and at
+    most for `retry_in_ms` where that is not 0."""
 
     outcome: Literal["done", "retry", "failed", "parked"]
     entries: tuple[Entry, ...] = ()

@@ -33,6 +33,7 @@ SCRIPTS = (
     "attempt",
     "receipt",
     "due",
+    "later",
     "tidy",
 )
 

@@ -6,7 +6,7 @@ import asyncio
 import json
 import secrets
 import zlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 from handlers.events import Actor, Event, RepoRef
 from handlers.ports import LogRecord, LogUnreadable, NewRun, RecordType, RunFacts, Word
@@ -64,31 +64,16 @@ class RedisRunLog:
                 return run if int(answer) == 1 else None
 
     async def facts(self, run: str) -> RunFacts | None:
-        """The run's small facts, or None when there is no such run."""
+        """The run's small facts, or None when there is no such run. Raises `LogUnreadable`."""
         stored = fields(await self._scripts.command("HGETALL", self._scripts.key("run", run)))
-        if not stored:
-            return None
-        meta = json.loads(stored["meta"])
-        return RunFacts(
-            id=run,
-            repo=RepoRef.model_validate(meta["repo"]),
-            issue=int(stored["issue"]),
-            attempt=int(stored["attempt"]),
-            status=stored["status"],
-            requester=Actor.model_validate(meta["requester"]),
-            base_sha=meta["base_sha"],
-            default_branch=meta["default_branch"],
-            workflow=meta["workflow"],
-            delimiter=meta["delimiter"],
-            budget=int(stored["budget"]),
-            spent=int(stored["spent"]),
-            reserved=int(stored["reserved"]),
-            unconfirmed=int(stored["unconfirmed"]),
-            length=int(stored["length"]),
-            started_at=int(stored["started_at"]),
-            pull=int(stored["pull"]) if "pull" in stored else None,
-            branch=stored.get("branch"),
-        )
+        try:
+            return _facts(run, stored) if stored else None
+        except (KeyError, ValueError, TypeError) as error:
+            raise LogUnreadable(run, 0, f"its facts: {type(error).__name__} {error}"[:500]) from error
+
+    async def later(self, run: str, ms: int, length: int | None = None) -> None:
+        """Decide about the run again in `ms`, if its log is still `length` long (None: however long it is)."""
+        await self._scripts.run("later", run, ms, "" if length is None else length)
 
     async def read(self, run: str, after: int) -> Sequence[LogRecord]:
         """The records behind position `after`, oldest first and without a gap. Raises `LogUnreadable`."""
@@ -166,3 +151,27 @@ class RedisRunLog:
                 record = await self._record(run, after, values)
                 yield record
             await asyncio.sleep(0)
+
+
+def _facts(run: str, stored: Mapping[str, str]) -> RunFacts:
+    meta = json.loads(stored["meta"])
+    return RunFacts(
+        id=run,
+        repo=RepoRef.model_validate(meta["repo"]),
+        issue=int(stored["issue"]),
+        attempt=int(stored["attempt"]),
+        status=stored["status"],
+        requester=Actor.model_validate(meta["requester"]),
+        base_sha=meta["base_sha"],
+        default_branch=meta["default_branch"],
+        workflow=meta["workflow"],
+        delimiter=meta["delimiter"],
+        budget=int(stored["budget"]),
+        spent=int(stored["spent"]),
+        reserved=int(stored["reserved"]),
+        unconfirmed=int(stored["unconfirmed"]),
+        length=int(stored["length"]),
+        started_at=int(stored["started_at"]),
+        pull=int(stored["pull"]) if "pull" in stored else None,
+        branch=stored.get("branch"),
+    )

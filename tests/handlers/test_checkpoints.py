@@ -69,7 +69,7 @@ RECORDS = st.one_of(
     st.builds(
         entry,
         st.integers(0, 9),
-        st.sampled_from(["human_note", "code", "from_the_future"]),
+        st.sampled_from(["human_note", "human_note", "report", "from_the_future"]),
         st.sampled_from(["agent", "person", "system"]),
         st.integers(0, 9),
     ),
@@ -81,7 +81,7 @@ RECORDS = st.one_of(
     record("note", node=NODES, error=st.text(max_size=4), outcome=st.just("retry")),
     record("note", cause=st.text(min_size=1, max_size=3), cancel=st.text(max_size=4)),
     record("attempt", key=st.text(max_size=4)),
-    record("unheard_of", x=JSON),
+    record("attempt", key=st.text(max_size=4)) | record("unheard_of", x=JSON),
 )
 
 
@@ -96,7 +96,12 @@ def test_a_checkpoint_and_the_rest_is_the_whole(
     ]
     cut = data.draw(st.integers(0, len(records)))
     whole = RunState().feed(records)
-    restored = thaw(freeze(RunState().feed(records[:cut]))).feed(records[cut:])
+    part = RunState().feed(records[:cut])
+    if part.strange:
+        with pytest.raises(BadCheckpoint, match="did not know all"):
+            thaw(freeze(part))
+        return
+    restored = thaw(freeze(part)).feed(records[cut:])
     assert vars(restored).keys() == vars(whole).keys()
     assert visible(restored) == visible(whole)
     assert freeze(restored).digest == freeze(whole).digest

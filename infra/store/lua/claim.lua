@@ -4,7 +4,7 @@ local at = now()
 local score = redis.call('ZSCORE', P .. 'due', task)
 if not score or tonumber(score) > at then return nil end
 local f = redis.call('HMGET', key, 'run', 'node', 'state', 'inputs', 'visit', 'reserved')
-if f[3] ~= 'due' and f[3] ~= 'leased' then
+if f[3] ~= 'due' and f[3] ~= 'leased' and f[3] ~= 'parked' then
   redis.call('ZREM', P .. 'due', task)
   return nil
 end

@@ -36,7 +36,7 @@ elseif outcome == 'retry' then
   redis.call('ZADD', P .. 'due', at + tonumber(ARGV[4]), task)
   append(run, 'note', ARGV[9], at)
 else
-  -- Parked: due when poked, at once if that happened meanwhile. The status step is never due sooner than it asks for.
+  -- Parked: due when poked, at once if that happened meanwhile, else after the retry time if one is given. The status step is never due sooner than it asks for.
   redis.call('HSET', key, 'attempts', 0)
   local not_before = at
   if redis.call('HGET', key, 'node') == 'status' then
@@ -49,6 +49,9 @@ else
   else
     redis.call('HSET', key, 'state', 'parked')
     redis.call('ZREM', P .. 'due', task)
+    if tonumber(ARGV[4]) > 0 and redis.call('HGET', key, 'node') ~= 'status' then
+      redis.call('ZADD', P .. 'due', at + tonumber(ARGV[4]), task)
+    end
   end
 end
 if ARGV[8] ~= '' then

@@ -85,6 +85,9 @@ STATUS = {
     "status_merged": status_view("merged", by=("max",), merged_sha=NEW, work=WORK, tests=PASSED, pull=READY),
     "status_stopped": status_view("stopped", reason="rita stopped it: we do this by hand", work=WORK[:2], pull=DRAFT),
     "status_stuck": status_view("stuck", reason="The model's endpoint refused the key three times.", work=WORK[:1]),
+    "status_needs_migration": status_view(
+        "needs_migration", reason="entry plan.1: nothing is known of the kind 'plan'", work=WORK[:1]
+    ),
     "status_incomplete": status_view(
         "incomplete", reason="Five rounds did not make the tests pass.", work=WORK, tests=FAILED, pull=DRAFT
     ),
