@@ -34,7 +34,7 @@ async def test_a_store_that_is_away_is_no_steps_fault(team: Team) -> None:
     """Nothing is committed, however often it happens; afterwards the step has all its attempts left."""
     team.with_options(max_attempts=2)
     task = await due(team)
-    answers: list[Act] = [away] * 4 + [_done]
+    answers: list[Act] = [away, away, away, away, _done]
 
     async def act(work: Work) -> Commit:
         return await answers.pop(0)(work)
