@@ -8,6 +8,8 @@ import zlib
 from infra.store.connection import Scripts
 
 LIMIT = 8 * 1024 * 1024
+# Between putting a blob and committing the record that names it, no purge of another run may take it away.
+HOLD_MS = 10 * 60_000
 
 
 class RedisBlobs:
@@ -21,7 +23,10 @@ class RedisBlobs:
         if len(data) > LIMIT:
             raise ValueError(f"a blob of {len(data)} bytes is over the limit of {LIMIT} bytes")
         digest = hashlib.sha256(data).hexdigest()
-        await self._scripts.client.set(self._scripts.key("blob", digest), zlib.compress(data, 6), nx=True)
+        async with self._scripts.client.pipeline(transaction=False) as pipe:
+            pipe.set(self._scripts.key("hold", digest), b"1", px=HOLD_MS)
+            pipe.set(self._scripts.key("blob", digest), zlib.compress(data, 6), nx=True)
+            await pipe.execute()
         return digest
 
     async def get(self, digest: str) -> bytes:

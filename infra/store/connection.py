@@ -34,6 +34,8 @@ SCRIPTS = (
     "receipt",
     "due",
     "later",
+    "purge",
+    "drop",
     "tidy",
 )
 
