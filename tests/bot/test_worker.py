@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from bot.worker import Engine, Pace, work
+from bot.worker import TRIES, Engine, Pace, work
 from handlers.events import CommandGiven, Event, GitHubEvent, IssueCreated
 from handlers.ports import Delivery
 from tests.fakes.store import RealStore
@@ -66,29 +66,49 @@ async def test_an_event_is_handled(site: Site) -> None:
     assert await site.parked() == []
 
 
-async def test_an_error_that_nobody_foresaw_is_put_aside(site: Site) -> None:
-    """Here: a run whose log cannot be read. Everybody else's events go on."""
-    team, damaged = site.team, site.team.issue
+async def order(site: Site) -> CommandGiven:
+    """A `/steer` on the issue of a run that has begun."""
+    team, number = site.team, site.team.issue
     await team.begin()
-    await team.store.client.xadd(team.store.scripts.key("log", team.run), {"t": "entry", "d": "{", "at": "1"})
-    given = CommandGiven(
+    return CommandGiven(
         repo=team.repo,
         sender=team.rita,
         author=team.rita,
-        number=damaged,
+        number=number,
         on_pull_request=False,
         where="issue",
-        comment_id=team.world.add_comment(team.repo, damaged, team.rita, "/steer on"),
+        comment_id=team.world.add_comment(team.repo, number, team.rita, "/steer on"),
         body="/steer on",
         verb="steer",
         arguments="on",
     )
-    await site.deliver(given, "d1")
-    team.issue = team.world.add_issue(team.repo, team.rita, "Another", "Please.")
+
+
+async def another_is_handled(site: Site) -> None:
+    """Everybody else's events go on."""
+    site.team.issue = site.team.world.add_issue(site.team.repo, site.team.rita, "Another", "Please.")
     await site.deliver(site.filed(), "d2")
     assert await site.started()
+
+
+async def test_an_order_for_a_run_whose_log_is_damaged_is_put_aside(site: Site) -> None:
+    given = await order(site)
+    await site.team.store.client.xadd(
+        site.team.store.scripts.key("log", site.team.run), {"t": "entry", "d": "{", "at": "1"}
+    )
+    await site.deliver(given, "d1")
+    await another_is_handled(site)
     [why] = await site.parked()
-    assert "unexpected" in why
+    assert "cannot be read" in why
+
+
+async def test_an_error_that_nobody_foresaw_is_tried_again_and_put_aside(site: Site) -> None:
+    given = await order(site)
+    site.team.world.fail("people.standing", ZeroDivisionError("nobody thought of this"), times=TRIES)
+    await site.deliver(given, "d1")
+    await another_is_handled(site)
+    [why] = await site.parked()
+    assert "unexpected ZeroDivisionError: nobody thought of this" in why
 
 
 async def test_a_row_that_is_no_event_is_put_aside(site: Site) -> None:

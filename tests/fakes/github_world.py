@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from handlers.events import Actor, RepoRef
-from handlers.ports import CheckState, CommentFacts, GitHubError, LineComment, Missing, Refused, ReviewFacts, Unknown
+from handlers.ports import CheckState, CommentFacts, LineComment, Missing, Refused, ReviewFacts, Unknown
 from tests.fakes.git_objects import FakeCommit, Files, tree_sha
 
 T = TypeVar("T")
@@ -58,7 +58,7 @@ class FakeRepo:
 
 @dataclass(frozen=True)
 class _Fault:
-    error: GitHubError
+    error: Exception
     after: bool
 
 
@@ -82,7 +82,7 @@ class FakeWorld:
         """Do the work of the next calls of `verb` (as `pulls.open`), then raise `Unknown`, as a broken line does."""
         self.fail(verb, Unknown(f"GitHub: {verb}: no answer; it may have happened"), times, after=True)
 
-    def fail(self, verb: str, error: GitHubError, times: int = 1, after: bool = False) -> None:
+    def fail(self, verb: str, error: Exception, times: int = 1, after: bool = False) -> None:
         """Raise `error` in the next calls of `verb`, before or after the work."""
         self._faults.setdefault(verb, []).extend([_Fault(error, after)] * times)
 

@@ -37,8 +37,8 @@ async def review(
 ) -> str:
     """Somebody reviews: it stands at GitHub, and its event arrives."""
     made = team.world.add_review(team.repo, pull.number, who, state, body)
+    reviews = team.world.pull(team.repo, pull.number).reviews
     if commit is not None:
-        reviews = team.world.pull(team.repo, pull.number).reviews
         reviews[-1] = replace(reviews[-1], commit=commit)
     record = ReviewSubmitted.model_validate(
         {
@@ -51,7 +51,7 @@ async def review(
             "head": commit or pull.head_sha,
             "current_head": pull.head_sha,
             "author": who,
-            "url": f"https://github.test/r/{made}",
+            "url": reviews[-1].url,
             **more,
         }
     )
