@@ -75,14 +75,24 @@ async def command_given(context: Context, event: Event, commands: Mapping[str, E
             await reply_once(context, given.repo, given.number, event.id, refusal)
         return
     await _react(context, given, "eyes")
-    order = Order(context, event, given, await _run_of(context, given), standing, table)
-    reply = await command.action(order)
+    run = await _run_of(context, given)
+    followed = run is not None and await _followed(context, run.id, event.id)
+    reply = None if followed else await command.action(Order(context, event, given, run, standing, table))
     log.info("command_done", verb=given.verb, by=given.author.login, refused=reply is not None)
     if reply is not None:
         await reply_once(context, given.repo, given.number, event.id, reply)
     else:
         await _react(context, given, "+1")
     await context.wake.wake(await context.store.tasks.due(50))
+
+
+async def _followed(context: Context, run: str, cause: str) -> bool:
+    """Whether the run's log holds what this very order did. Its event comes again when a worker died before it was
+    acknowledged: by then the order may have ended the run, and would be refused."""
+    for record in await context.store.runs.read(run, 0):
+        if record.data.get("cause") == cause or str(record.data.get("id", "")).endswith(f".{cause}"):
+            return True
+    return False
 
 
 async def _run_of(context: Context, given: CommandGiven) -> RunFacts | None:

@@ -129,6 +129,41 @@ async def test_the_same_order_twice_counts_once(team: Team) -> None:
     assert (await team.facts()).budget == 10_000_000
 
 
+@pytest.mark.parametrize(
+    ("order", "begun"),
+    [
+        pytest.param("/stop", True, id="its run has ended since"),
+        pytest.param("/start", False, id="its run is open since"),
+        pytest.param("/steer Mind the gap.", True, id="nothing has changed"),
+    ],
+)
+async def test_an_order_that_was_followed_is_not_refused_when_it_arrives_again(
+    team: Team, order: str, begun: bool
+) -> None:
+    """A worker that dies before it acknowledges the event leaves it to the next one."""
+    if begun:
+        await team.begin()
+    cause = await command(team, order)
+    await team.state()
+    if order == "/stop":
+        await team.idle()
+        assert (await team.facts()).status == "run_cancelled"
+    length = (await team.facts()).length
+    await command(team, order, cause=cause)
+    assert replies(team) == []
+    assert "+1" in reactions(team)
+    assert (await team.facts()).length == length
+
+
+async def test_an_answer_that_may_have_been_posted_is_waited_for(team: Team) -> None:
+    team.world.drop_reply("issues.comment")
+    with pytest.raises(Later) as caught:
+        await command(team, "/stop", cause="lost")
+    assert caught.value.seconds == team.context.options.settle_ms / 1000
+    await command(team, "/stop", cause="lost")
+    assert len(replies(team)) == 1
+
+
 async def test_two_orders_count_twice(team: Team) -> None:
     await team.begin()
     await command(team, "/budget +5")
