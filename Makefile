@@ -1,6 +1,6 @@
 # Thin on purpose: .ci/bootstrap installs everything into .venv/, and the tools there do the rest.
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint format bench lock
+.PHONY: help install demo test lint format bench chaos lock
 
 PACKAGES := bot handlers agents gates infra
 BIN := .venv/bin
@@ -29,6 +29,9 @@ format: install ## Format the code and fix what can be fixed.
 
 bench: install ## Measure, and write build/bench.json.
 	@$(BIN)/python -m tests.bench
+
+chaos: install ## Kill workers and the store over and over, and write build/chaos.json (about 12 minutes).
+	@$(BIN)/python -m tests.chaos
 
 lock: ## Resolve requirements.lock anew (needs uv); ARGS=--upgrade takes newer releases.
 	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-header -q \

@@ -43,6 +43,8 @@ class Scene:
     faults: Faults
     number: int = 0
     run: str = ""
+    patience_s: float = PATIENCE_S
+    pause_s: float = 0.04
 
     @classmethod
     async def open(
@@ -246,11 +248,11 @@ class Scene:
 
     async def eventually(self, look: Callable[[], Awaitable[T | None]], what: str) -> T:
         """Look until something true is seen; else fail with the end of the log."""
-        until = time.monotonic() + PATIENCE_S
+        until = time.monotonic() + self.patience_s
         while time.monotonic() < until:
             if found := await look():
                 return found
-            await asyncio.sleep(0.04)
+            await asyncio.sleep(self.pause_s)
         raise AssertionError(f"never came: {what}\n{await self._tail()}")
 
     async def _tail(self) -> str:
