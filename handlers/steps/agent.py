@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 
 from agents.board import Code, Design, Entry, HumanNote, TestResults, value_of
 from agents.loop import Ports, Step, run
-from agents.ports import Json, Signals, Tools, Turn, Usage
+from agents.ports import Json, Signals, ToolError, Tools, Turn, Usage
 from agents.role import Made, Role
 from agents.roles import role as role_named
 from agents.stops import Cancelled, Failed, Finished, OutOfBudget, Parked, Refused, Stop
@@ -87,13 +87,21 @@ async def _loop(work: Work, role: Role, turns: tuple[Turn, ...], journal: Stored
 
     async def fix() -> tuple[str, str]:
         snapshot = await workspace.snapshot()
-        return snapshot.tree, await work.context.store.blobs.put(snapshot.pack)
+        return snapshot.tree, await keep(work, snapshot.pack)
 
     waiting = tuple(await work.context.store.turns.waiting(work.lease, journal.heard))
     step = Step(role, work.context.options.tiers[role.tier], view, turns, waiting)
     tools: Tools = workspace
     ports = Ports(work.context.model, work.context.prices, journal, Router.for_role(role, tools), fix)
     return await run(step, ports)
+
+
+async def keep(work: Work, pack: bytes) -> str:
+    """Store a work tree's new objects. Raises `ToolError` for too many: trying again would bring the same."""
+    try:
+        return await work.context.store.blobs.put(pack)
+    except ValueError as error:
+        raise ToolError(f"the changed files are too large to keep ({error}); make them smaller") from error
 
 
 def _heard(work: Work, newest: Entry) -> Entry:
@@ -143,7 +151,7 @@ async def _made(work: Work, role: Role, start: Start, workspace: Workspace) -> M
     return replace(
         made,
         tree=snapshot.tree,
-        pack=await work.context.store.blobs.put(snapshot.pack),
+        pack=await keep(work, snapshot.pack),
         files=snapshot.files,
         diff=snapshot.diff,
         outside_design=_outside(work, tuple(change.path for change in snapshot.files)),

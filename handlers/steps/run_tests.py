@@ -6,6 +6,7 @@ from agents.board import Code, Conflict, Entry, TestResults, Tests, value_of
 from agents.ports import TestReport
 from agents.tools.paths import is_test_path
 from handlers.ports import Commit, TreeEdit
+from handlers.steps.agent import keep
 from handlers.work import Work
 
 SHOWN = 4_000
@@ -38,7 +39,7 @@ async def run(work: Work) -> Commit:
         outcome="conflict" if conflicts else report.outcome,
         base_sha=code.base_sha,
         tree=snapshot.tree,
-        pack=await work.context.store.blobs.put(snapshot.pack),
+        pack=await keep(work, snapshot.pack),
         files=snapshot.files,
         diff=snapshot.diff,
         command=report.command,
