@@ -12,6 +12,8 @@ from typing import Annotated, Any, NoReturn
 import typer
 from rich.console import Console
 
+from bot.runs import runs_app
+
 app = typer.Typer(
     name="seconder",
     help="A team of agents turns a filed issue into a pull request, and people keep the last word.",
@@ -21,6 +23,7 @@ app = typer.Typer(
 )
 workflow_app = typer.Typer(help="Look at workflows.", no_args_is_help=True)
 app.add_typer(workflow_app, name="workflow")
+app.add_typer(runs_app, name="runs")
 
 
 def main() -> None:

@@ -31,7 +31,10 @@ from infra.store.blobs import RedisBlobs
 from infra.store.bus import RedisBus
 from infra.store.checkpoints import RedisCheckpoints
 from infra.store.connection import BRIEF, PATIENT, Address, Scripts, connect
+from infra.store.purge import CannotPurge as CannotPurge
+from infra.store.purge import RedisPurge
 from infra.store.runs import RedisRunLog
+from infra.store.trail import RedisTrail
 
 if TYPE_CHECKING:
     from arq.connections import ArqRedis
@@ -58,6 +61,9 @@ class Hub:
     blobs: RedisBlobs
     bus: RedisBus
     runs: RedisRunLog
+    checkpoints: RedisCheckpoints
+    trail: RedisTrail
+    purge: RedisPurge
 
     async def ping(self) -> bool:
         """Whether the store answers."""
@@ -93,7 +99,16 @@ async def open_hub(address: Address, brief: bool = False) -> AsyncIterator[Hub]:
     scripts = Scripts(client)
     blobs = RedisBlobs(scripts)
     try:
-        yield Hub(address, scripts, blobs, RedisBus(scripts), RedisRunLog(scripts, blobs))
+        yield Hub(
+            address=address,
+            scripts=scripts,
+            blobs=blobs,
+            bus=RedisBus(scripts),
+            runs=RedisRunLog(scripts, blobs),
+            checkpoints=RedisCheckpoints(scripts),
+            trail=RedisTrail(scripts, blobs),
+            purge=RedisPurge(scripts, blobs),
+        )
     finally:
         await client.aclose()
 
@@ -241,7 +256,7 @@ async def open_workshop(
             clock=SystemClock(),
             options=options_of(settings),
             workflows=workflows(settings.max_rounds),
-            states=States(RedisCheckpoints(hub.scripts)),
+            states=States(hub.checkpoints),
         )
         engine = _engine(context, jobs, hub, settings.lease_s, name)
         yield Workshop(context, engine, await spaces.sandbox.unavailable())

@@ -181,3 +181,15 @@ def _notes(state: RunState) -> tuple[str, ...]:
     if summary is not None and summary.outcome == "merged" and not _resolvers(state, "merge"):
         notes.append(f"The pull request was {summary.text}.")
     return tuple(notes)
+
+
+def waits_in_words(run: RunFacts, state: RunState) -> str:
+    """What a run that is open waits for, and why; empty where somebody works, and for one that has ended."""
+    if run.status in ENDED:
+        return ""
+    if state.strange:
+        return "needs-migration: " + next(f"{where}: {what}" for where, what in state.strange.items())
+    if state.erased:
+        return ""
+    what, reason = _situation(run, state)
+    return "" if what == "working" else f"{what.replace('_', '-')}{': ' + reason if reason else ''}"
