@@ -192,6 +192,20 @@ class Settings(BaseSettings):
         8, alias="SECONDER_LEASE_S", ge=2, le=60, description="Seconds that a claim on a step holds."
     )
     sweep_s: float = Field(1, alias="SECONDER_SWEEP_S", gt=0, le=60, description="Seconds between looks for due steps.")
+    recovery_minutes: float = Field(
+        5,
+        alias="SECONDER_RECOVERY_MINUTES",
+        gt=0,
+        le=1440,
+        description="Minutes between looks for deliveries that failed.",
+    )
+    sweep_minutes: float = Field(
+        15,
+        alias="SECONDER_SWEEP_MINUTES",
+        gt=0,
+        le=1440,
+        description="Minutes between comparisons of open runs with GitHub.",
+    )
     settle_s: float = Field(
         10,
         alias="SECONDER_SETTLE_S",

@@ -8,9 +8,10 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -228,6 +229,7 @@ async def open_workshop(
     from infra.jobs.engine import ArqWake
     from infra.llm.messages import DEFAULT_URL, MessagesModel
     from infra.llm.prices import ListPrices
+    from infra.store.open_runs import RedisOpenRuns
     from infra.store.renewer import Renewer
     from infra.store.tasks import RedisEffects, RedisTasks, RedisTurns
 
@@ -241,13 +243,22 @@ async def open_workshop(
     try:
         spaces = await _workspaces(settings, github, own_sample)
         context = Context(
-            github=GitHub(github.issues, github.pulls, github.reviews, github.checks, github.repository, github.people),
+            github=GitHub(
+                github.issues,
+                github.pulls,
+                github.reviews,
+                github.checks,
+                github.repository,
+                github.people,
+                github.installations,
+            ),
             store=Store(
                 runs=hub.runs,
                 tasks=RedisTasks(hub.scripts, hub.blobs, renewer),
                 turns=RedisTurns(hub.scripts, hub.blobs),
                 effects=RedisEffects(hub.scripts),
                 blobs=hub.blobs,
+                open_runs=RedisOpenRuns(hub.scripts),
             ),
             workspaces=spaces,
             model=model,
@@ -258,7 +269,9 @@ async def open_workshop(
             workflows=workflows(settings.max_rounds),
             states=States(hub.checkpoints),
         )
-        engine = _engine(context, jobs, hub, settings.lease_s, name)
+        engine = replace(
+            _engine(context, jobs, hub, settings.lease_s, name), upkeep=_upkeep(settings, hub, context, github)
+        )
         yield Workshop(context, engine, await spaces.sandbox.unavailable())
     finally:
         renewer.close()
@@ -313,6 +326,23 @@ def _engine(context: Context, jobs: ArqRedis, hub: Hub, lease_s: float, name: st
     advancer = Advancer(context, steps(), name)
     engine = ArqEngine(jobs, advancer.advance, JOBS_AT_ONCE, lease_s)
     return Engine(engine.run, hub.bus.trim, STORE_ERRORS)
+
+
+def _upkeep(
+    settings: Settings, hub: Hub, context: Context, github: GitHubAdapters
+) -> Mapping[str, Callable[[], Awaitable[None]]]:
+    """What one of all workers does every few minutes."""
+    from bot.upkeep import Chore, keep_up
+    from handlers.recovery import recover
+    from handlers.sweep import sweep
+    from infra.store.chores import RedisChores
+
+    chores = RedisChores(hub.scripts)
+    every = {
+        "recovery": (settings.recovery_minutes, lambda: recover(github.deliveries, chores, context.clock)),
+        "comparison": (settings.sweep_minutes, lambda: sweep(context)),
+    }
+    return {name: partial(keep_up, chores, Chore(name, 60 * minutes, do)) for name, (minutes, do) in every.items()}
 
 
 def local_github(data_dir: Path, port: int = 0) -> AbstractAsyncContextManager[LocalGitHub]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 
 import structlog
 
@@ -31,11 +31,13 @@ CALM_S = 30.0
 
 @dataclass(frozen=True)
 class Engine:
-    """What runs wake-ups (`run` until cancelled) and what the store's errors are called."""
+    """What runs wake-ups (`run` until cancelled), what the store's errors are called, and what else is to be kept up:
+    loops by name, each for ever."""
 
     run: Callable[[], Awaitable[None]]
     trim: Callable[[], Awaitable[int]]
     unavailable: tuple[type[Exception], ...]
+    upkeep: Mapping[str, Callable[[], Awaitable[None]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ async def work(context: Context, bus: Bus, engine: Engine, pace: Pace) -> None:
         "keeper": lambda: _keep(bus, pace.name),
         "sweeper": lambda: _sweep(context, pace.sweep_s),
         "trimmer": lambda: _trim(engine),
+        **engine.upkeep,
     }
     tasks = [asyncio.create_task(_patiently(name, loop, engine.unavailable)) for name, loop in loops.items()]
     try:

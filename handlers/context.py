@@ -11,7 +11,9 @@ from handlers.ports import (
     Checks,
     Clock,
     Effects,
+    Installations,
     Issues,
+    OpenRuns,
     People,
     Pulls,
     Repository,
@@ -54,6 +56,7 @@ class GitHub:
     checks: Checks
     repository: Repository
     people: People
+    installations: Installations
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ class Store:
     turns: Turns
     effects: Effects
     blobs: Blobs
+    open_runs: OpenRuns
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import structlog
 from agents.board import Author, Entry, Issue
 from handlers.context import Context
 from handlers.events import Actor, Event, IssueCreated, IssueLabeled, RepoRef
+from handlers.lateness import comes_late
 from handlers.messages.hidden import strip_hidden
 from handlers.messages.replies import EmptyRepository
 from handlers.ports import IssueFacts, NewRun
@@ -29,6 +30,9 @@ async def issue_created(context: Context, event: Event) -> None:
     if not standing.at_least("write"):
         log.info("issue_waits", issue=filed.number, repo=filed.repo.full_name, permission=standing.permission)
         return
+    if await context.store.runs.find(filed.repo, issue=filed.number) is not None:
+        log.info("issue_known", issue=filed.number, repo=filed.repo.full_name)  # the event comes late: it had a run
+        return
     await start_run(context, filed.repo, filed.number, filed.author, event.id)
 
 
@@ -38,8 +42,18 @@ async def issue_labeled(context: Context, event: Event) -> None:
     if labeled.label.casefold() != LABEL or labeled.is_pull_request:
         return
     standing = await context.github.people.standing(labeled.repo, labeled.sender)
-    if standing.at_least("triage"):
+    if standing.at_least("triage") and not await _is_old(context, labeled, event.at):
         await start_run(context, labeled.repo, labeled.number, labeled.sender, event.id)
+
+
+async def _is_old(context: Context, labeled: IssueLabeled, at: int) -> bool:
+    """Whether the label was set before the issue's last run had ended: it is not a new wish."""
+    last = await context.store.runs.find(labeled.repo, issue=labeled.number)
+    facts = await context.store.runs.facts(last) if last is not None else None
+    old = facts is not None and comes_late(at, facts)
+    if old:
+        log.info("label_is_old", issue=labeled.number, repo=labeled.repo.full_name)
+    return old
 
 
 async def start_run(context: Context, repo: RepoRef, number: int, requester: Actor, cause: str) -> str | None:

@@ -11,11 +11,14 @@ from agents.board import Author
 from handlers.context import Context
 from handlers.events import CommandGiven, Event
 from handlers.grammar import REFUSED
-from handlers.messages.replies import Misread, NotAllowed, Reply
+from handlers.lateness import comes_late
+from handlers.messages.replies import Failed, Misread, NotAllowed, Reply
 from handlers.ports import GitHubError, RunFacts, Standing
 from handlers.replies import reply_once
 
 log = structlog.get_logger("seconder.orders")
+
+LATE = "This reached me late: the run that it was meant for is over."
 
 Who = str
 
@@ -76,8 +79,11 @@ async def command_given(context: Context, event: Event, commands: Mapping[str, E
         return
     await _react(context, given, "eyes")
     run = await _run_of(context, given)
-    followed = run is not None and await _followed(context, run.id, event.id)
-    reply = None if followed else await command.action(Order(context, event, given, run, standing, table))
+    reply: Reply | None = None
+    if run is None or not await _followed(context, run.id, event.id):
+        late = run is not None and command.who != "anyone" and comes_late(event.at, run)
+        order = Order(context, event, given, run, standing, table)
+        reply = Failed("do that", LATE) if late else await command.action(order)
     log.info("command_done", verb=given.verb, by=given.author.login, refused=reply is not None)
     if reply is not None:
         await reply_once(context, given.repo, given.number, event.id, reply)

@@ -56,9 +56,14 @@ async def pull_closed(context: Context, event: Event) -> None:
     """Our pull request was closed without a merge: that ends the run."""
     closed = PrClosed.model_validate(event.data)
     run = await context.store.runs.find(closed.repo, pull=closed.number)
-    if run is not None:
+    if run is None:
+        return
+    now = await context.github.pulls.get(closed.repo, closed.number)
+    if now.state != "open" and not now.merged:
         await context.store.runs.cancel(run, event.id, f"{closed.sender.login} closed the pull request")
-        await _hint(context)
+    else:
+        await say(context, run, Word(event.id))
+    await _hint(context)
 
 
 async def issue_closed(context: Context, event: Event) -> None:

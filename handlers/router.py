@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 import structlog
 from pydantic import ValidationError
 
-from handlers import intake, pulls
+from handlers import intake, moves, pulls
 from handlers.commands import ENTITLED, table
 from handlers.context import Context
 from handlers.events import (
@@ -15,6 +15,7 @@ from handlers.events import (
     CommentAdded,
     Event,
     GateButtonPressed,
+    InstallationChanged,
     IssueClosed,
     IssueCreated,
     IssueLabeled,
@@ -23,6 +24,7 @@ from handlers.events import (
     PrEdited,
     PrMerged,
     PrSynchronized,
+    RepositoryMoved,
     ReviewDismissed,
     ReviewSubmitted,
 )
@@ -58,6 +60,8 @@ HANDLERS: Mapping[str, Handler] = {
     PrMerged.NAME: pulls.pull_changed,
     PrClosed.NAME: pulls.pull_closed,
     GateButtonPressed.NAME: pulls.button,
+    InstallationChanged.NAME: moves.installation_changed,
+    RepositoryMoved.NAME: moves.repository_moved,
 }
 
 

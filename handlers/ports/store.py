@@ -132,6 +132,8 @@ class RunFacts:
 
     `reserved` is set aside for calls under way; `unconfirmed` is the most that calls cost whose answers were lost.
 
+    `after` is when the issue's run before this one ended, None for the first.
+
     `delimiter` is a random word by which people's text is fenced off in this run's prompts.
     """
 
@@ -153,6 +155,8 @@ class RunFacts:
     started_at: int
     pull: int | None = None
     branch: str | None = None
+    ended_at: int | None = None
+    after: int | None = None
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,8 @@ from infra.github.wire import Call, Reply, Wire, path
 MAX_PAGES = 100
 PER_PAGE = "100"
 LAG_WAITS = (1.0, 2.0, 4.0)
+APP = 0
+"""Stands for the App itself where pace and cool-downs are kept by installation."""
 FRESH_S = 10.0
 """How long a new token may still be unknown to some of GitHub's replicas."""
 
@@ -78,7 +80,7 @@ class GitHubClient:
         if call.writes:
             await self._pace.wait(repo.installation)
         try:
-            reply = await self._authorised(_grant(repo, permissions), replace(call, repository=repo.id))
+            reply = await self._authorised(_grant(repo, permissions), replace(call, repository=repo.id or None))
             if reply.status in allow and self._wire.limited_for(reply) is None:
                 return reply
             if error := error_of(self._wire, call, reply):
@@ -87,6 +89,17 @@ class GitHubClient:
             self._cooldowns.start(repo.installation, limit.seconds)
             raise
         return reply
+
+    async def as_app(self, call: Call) -> Reply:
+        """Send a call as the App itself, writes at their pace. Raises `GitHubError` for any answer but success."""
+        self._cooldowns.check(APP)
+        if call.writes:
+            await self._pace.wait(APP)
+        try:
+            return await self._tokens.as_app(call)
+        except RateLimited as limit:
+            self._cooldowns.start(APP, limit.seconds)
+            raise
 
     async def read(self, repo: RepoRef, permissions: Permissions, call: Call, model: type[M]) -> M:
         """Send a call and read its answer. Raises `GitHubError`."""
@@ -199,8 +212,13 @@ class GitHubClient:
         return Refused(said)
 
 
+def everywhere(installation: int) -> RepoRef:
+    """Stands for all repositories of an installation."""
+    return RepoRef(id=0, full_name="", installation=installation)
+
+
 def _grant(repo: RepoRef, permissions: Permissions) -> Grant:
-    return Grant(repo.installation, repo.id, tuple(sorted(permissions.items())))
+    return Grant(repo.installation, repo.id or None, tuple(sorted(permissions.items())))
 
 
 def _items(call: Call, reply: Reply, model: type[M], key: str | None) -> list[M]:

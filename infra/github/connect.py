@@ -8,6 +8,8 @@ import httpx
 
 from infra.github.checks import GitHubChecks
 from infra.github.client import GitHubClient
+from infra.github.deliveries import GitHubDeliveries
+from infra.github.installations import GitHubInstallations
 from infra.github.issues import GitHubIssues
 from infra.github.options import Options
 from infra.github.people import GitHubPeople
@@ -29,6 +31,8 @@ class GitHubAdapters:
     checks: GitHubChecks
     repository: GitHubRepository
     people: GitHubPeople
+    deliveries: GitHubDeliveries
+    installations: GitHubInstallations
 
 
 def connect(
@@ -47,4 +51,6 @@ def connect(
         checks=GitHubChecks(client),
         repository=GitHubRepository(client),
         people=GitHubPeople(client),
+        deliveries=GitHubDeliveries(client),
+        installations=GitHubInstallations(client),
     )

@@ -76,6 +76,18 @@ class AppId(Answer):
 class Installation(Answer):
     id: int
     suspended_at: datetime | None = None
+    account: Account | None = None
+    permissions: dict[str, str] | None = None
+
+
+class HookDelivery(Answer):
+    """One attempt to deliver; several share a `guid`."""
+
+    id: int
+    guid: str
+    delivered_at: datetime
+    status: str = ""
+    status_code: int = 0
 
 
 class Label(Answer):

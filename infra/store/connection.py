@@ -37,6 +37,8 @@ SCRIPTS = (
     "purge",
     "drop",
     "tidy",
+    "ask",
+    "moved",
 )
 
 # Errors that pass by themselves, or when somebody sees to the server: it is starting, a replica, full, or has no disk.

@@ -157,7 +157,7 @@ def _facts(run: str, stored: Mapping[str, str]) -> RunFacts:
     meta = json.loads(stored["meta"])
     return RunFacts(
         id=run,
-        repo=RepoRef.model_validate(meta["repo"]),
+        repo=RepoRef.model_validate(json.loads(stored["repo"]) if "repo" in stored else meta["repo"]),
         issue=int(stored["issue"]),
         attempt=int(stored["attempt"]),
         status=stored["status"],
@@ -174,4 +174,6 @@ def _facts(run: str, stored: Mapping[str, str]) -> RunFacts:
         started_at=int(stored["started_at"]),
         pull=int(stored["pull"]) if "pull" in stored else None,
         branch=stored.get("branch"),
+        ended_at=int(stored["ended_at"]) if "ended_at" in stored else None,
+        after=int(stored["after"]) if "after" in stored else None,
     )

@@ -9,7 +9,16 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from handlers.events import Actor, RepoRef
-from handlers.ports import CheckState, CommentFacts, LineComment, Missing, Refused, ReviewFacts, Unknown
+from handlers.ports import (
+    CheckState,
+    CommentFacts,
+    InstallationFacts,
+    LineComment,
+    Missing,
+    Refused,
+    ReviewFacts,
+    Unknown,
+)
 from tests.fakes.git_objects import FakeCommit, Files, tree_sha
 
 T = TypeVar("T")
@@ -70,6 +79,7 @@ class FakeWorld:
         self.bot = Actor(id=900_000 + app_id, login=f"{slug}[bot]", type="Bot")
         self.accounts: dict[int, Actor] = {self.bot.id: self.bot}
         self.repos: dict[int, FakeRepo] = {}
+        self.installed = {500: InstallationFacts(500, "octo", suspended=False)}
         self.calls: list[str] = []
         self.now_ms = 1_700_000_000_000
         self._ids = 1000
@@ -191,10 +201,19 @@ class FakeWorld:
         return self.now_ms
 
     def at(self, repo: RepoRef) -> FakeRepo:
-        """Raises `Missing`."""
-        if repo.id not in self.repos:
+        """The repository behind a reference, whatever its name is now. Raises `Missing`, or `Refused` where the
+        reference's installation does not reach it."""
+        made = self.installed.get(repo.installation)
+        if made is None:
+            raise Missing(f"GitHub: no installation {repo.installation} (the App is not installed there any more)")
+        if made.suspended:
+            raise Refused("GitHub: 403 This installation has been suspended")
+        found = self.repos.get(repo.id)
+        if found is None:
             raise Missing(f"GitHub: no repository {repo.full_name}")
-        return self.repos[repo.id]
+        if found.ref.installation != repo.installation:
+            raise Refused("GitHub: 422 a repository is not accessible to the parent installation")
+        return found
 
     def issue(self, repo: RepoRef, number: int) -> FakeIssue:
         """Raises `Missing`."""

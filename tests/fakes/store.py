@@ -8,7 +8,9 @@ from infra.store import embedded
 from infra.store.blobs import RedisBlobs
 from infra.store.bus import RedisBus
 from infra.store.checkpoints import RedisCheckpoints
+from infra.store.chores import RedisChores
 from infra.store.connection import Scripts, connect
+from infra.store.open_runs import RedisOpenRuns
 from infra.store.renewer import Renewer
 from infra.store.runs import RedisRunLog
 from infra.store.tasks import RedisEffects, RedisTasks, RedisTurns
@@ -29,6 +31,8 @@ class RealStore:
         self.tasks = RedisTasks(self.scripts, self.blobs, self.renewer)
         self.turns = RedisTurns(self.scripts, self.blobs)
         self.effects = RedisEffects(self.scripts)
+        self.open_runs = RedisOpenRuns(self.scripts)
+        self.chores = RedisChores(self.scripts)
         self.checkpoints = RedisCheckpoints(self.scripts)
         self.trail = RedisTrail(self.scripts, self.blobs)
 

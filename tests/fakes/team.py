@@ -18,7 +18,7 @@ from importlib.resources import files as package_files
 from agents.board import Author, Entry, Value
 from handlers.advance import Advancer
 from handlers.context import Context, GitHub, Options, Store
-from handlers.events import Actor, Event, GitHubEvent, IssueCreated, RepoRef
+from handlers.events import Actor, Event, GitHubEvent, InstallationChanged, IssueCreated, RepoRef
 from handlers.intake import start_run
 from handlers.ports import NewTask, RunFacts, Word
 from handlers.router import route
@@ -86,8 +86,16 @@ class Team:
         self.clock, self.wake = FakeClock(), FakeWake()
         github = self.world
         self.context = Context(
-            github=GitHub(github.issues, github.pulls, github.reviews, github.checks, github.repository, github.people),
-            store=Store(store.runs, store.tasks, store.turns, store.effects, store.blobs),
+            github=GitHub(
+                github.issues,
+                github.pulls,
+                github.reviews,
+                github.checks,
+                github.repository,
+                github.people,
+                github.installations,
+            ),
+            store=Store(store.runs, store.tasks, store.turns, store.effects, store.blobs, store.open_runs),
             workspaces=self.workspaces,
             model=self.model,
             prices=FakePrices(),
@@ -115,10 +123,10 @@ class Team:
         self._events += 1
         return f"d{self._events}"
 
-    async def send(self, record: GitHubEvent, cause: str | None = None) -> str:
-        """What GitHub says arrives at the router; returns the event's id."""
+    async def send(self, record: GitHubEvent | InstallationChanged, cause: str | None = None, at: int = 0) -> str:
+        """What GitHub says (`at` a time, ms UTC) arrives at the router; returns the event's id."""
         cause = cause or self.cause()
-        await route(self.context, Event(id=cause, name=record.NAME, data=record.model_dump(mode="json")))
+        await route(self.context, Event(id=cause, name=record.NAME, data=record.model_dump(mode="json"), at=at))
         return cause
 
     async def file(self, author: Actor | None = None, sender: Actor | None = None, cause: str | None = None) -> str:

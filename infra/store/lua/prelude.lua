@@ -67,6 +67,7 @@ local function finish(run, status, at)
   redis.call('HSET', key, 'status', status, 'ended_at', string.format('%.0f', at))
   local open = P .. 'open:' .. redis.call('HGET', key, 'repo_id') .. ':' .. redis.call('HGET', key, 'issue')
   if redis.call('GET', open) == run then redis.call('DEL', open) end
+  redis.call('ZREM', P .. 'open-runs', run)
 end
 local function create_task(run, task, node, inputs, writes, visit, at)
   redis.call('HSET', P .. 'task:' .. task, 'run', run, 'node', node, 'inputs', inputs, 'writes', writes,

@@ -6,11 +6,15 @@ if redis.call('EXISTS', open) == 1 or redis.call('EXISTS', started) == 1 then re
 local attempts = P .. 'attempts:' .. repo
 if tonumber(redis.call('HGET', attempts, issue) or '0') + 1 ~= tonumber(attempt) then return -1 end
 local at = now()
+local before = redis.call('GET', P .. 'issue:' .. repo .. ':' .. issue)
+local after = before and redis.call('HGET', P .. 'run:' .. before, 'ended_at')
+if after then redis.call('HSET', P .. 'run:' .. run, 'after', after) end
 redis.call('HSET', attempts, issue, attempt)
 redis.call('SET', open, run)
 redis.call('SET', started, run, 'PX', 7 * 24 * 3600 * 1000)
 redis.call('SET', P .. 'issue:' .. repo .. ':' .. issue, run)
 redis.call('ZADD', P .. 'runs', at, run)
+redis.call('ZADD', P .. 'open-runs', at, run)
 redis.call('HSET', P .. 'run:' .. run, 'meta', unsealed(ARGV[6]), 'repo_id', repo, 'issue', issue, 'attempt', attempt,
   'status', 'open', 'budget', ARGV[7], 'spent', 0, 'reserved', 0, 'unconfirmed', 0, 'length', 0,
   'started_at', string.format('%.0f', at))
