@@ -29,7 +29,7 @@ class Plan:
     server_kills: int = 21
     freezes: int = 8
     workers: int = 3
-    at_once: int = 16
+    at_once: int = 24
     lease_s: float = 8.0
     settle_s: float = 10.0
     late_s: float = 5.0
