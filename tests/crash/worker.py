@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
 import os
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -87,7 +89,16 @@ def main(env: Mapping[str, str], diary: Path, doom: Doom | None) -> None:
     log = os.open(diary.with_suffix(".log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(log, 1)
     os.dup2(log, 2)
+    threading.Thread(target=_end_with_the_tests, daemon=True).start()
     asyncio.run(_work(env, Diary(diary), doom))
+
+
+def _end_with_the_tests() -> None:
+    """Nobody kills the workers of tests that were killed themselves."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 async def _work(env: Mapping[str, str], diary: Diary, doom: Doom | None) -> None:

@@ -119,7 +119,7 @@ async def _cancelled(task: asyncio.Task[None]) -> None:
 async def open_house(**settings: str) -> AsyncIterator[House]:
     """Start everything, with more settings as the environment would give them; it is all gone at the end."""
     data = Path(tempfile.mkdtemp(prefix="seconder-e2e-"))
-    store = wiring.start_embedded(data)
+    store = wiring.start_embedded(data, leashed=True)
     try:
         async with contextlib.AsyncExitStack() as stack:
             hub = await stack.enter_async_context(wiring.open_hub(store.address))
