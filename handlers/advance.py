@@ -56,6 +56,7 @@ class Advancer:
     async def _advance(self, member: str) -> None:
         if member.startswith(CONTROL):
             await self._decide(member.removeprefix(CONTROL))
+            await self._hint()
             return
         lease = await self._context.store.tasks.claim(member, self._worker)
         if lease is None:
@@ -97,7 +98,6 @@ class Advancer:
                 break
             if await self._context.store.tasks.activate(run, decision.length, decision.tasks, decision.events):
                 break
-        await self._hint()
 
     def _decision(self, facts: RunFacts, state: RunState) -> Decision | None:
         """What is due, or what has to be said; None while the run waits for another version of Seconder."""

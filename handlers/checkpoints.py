@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from agents.board import Entry
@@ -25,15 +24,15 @@ class BadCheckpoint(ValueError):
 
 
 def content_of(state: RunState) -> dict[str, object]:
-    """The whole fold as JSON data; equal for equal folds."""
+    """The whole fold as JSON data, sharing the fold's own parts; equal for equal folds."""
     return {
         **{name: getattr(state, name) for name in PLAIN},
         "entries": [entry.model_dump(mode="json") for entry in state.board.all()],
-        "steps": [asdict(step) for step in state.steps.values()],
+        "steps": [vars(step) for step in state.steps.values()],
         "keys": sorted(state.keys),
-        "said": [asdict(said) for said in state.said],
-        "nodes": {name: asdict(node) for name, node in state.nodes.items()},
-        "bills": {name: {**asdict(bill), "models": sorted(bill.models)} for name, bill in state.bills.items()},
+        "said": [vars(said) for said in state.said],
+        "nodes": {name: vars(node) for name, node in state.nodes.items()},
+        "bills": {name: {**vars(bill), "models": sorted(bill.models)} for name, bill in state.bills.items()},
     }
 
 

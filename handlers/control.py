@@ -8,7 +8,7 @@ from itertools import takewhile
 from handlers.events import Event
 from handlers.ports import NewTask
 from handlers.state import RunState
-from handlers.workflow import Node, Workflow
+from handlers.workflow import Node, Subscription, Workflow
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,17 @@ def _waits(workflow: Workflow, name: str) -> bool:
 
 def _woken(name: str, node: Node, state: RunState) -> bool:
     seen = _seen(name, node, state)
-    return any(
-        subscription.matches(said.name, said.data)
-        for subscription in node.on
-        for said in takewhile(lambda said: said.position > seen, reversed(state.heard(subscription.event)))
-    )
+    return any(_wakes(subscription, state, seen) for subscription in node.on)
+
+
+def _wakes(subscription: Subscription, state: RunState, seen: int) -> bool:
+    """Whether an event behind `seen` matches; what cannot is told without a look at each event."""
+    name = subscription.event
+    for key, values in subscription.where.items():
+        if max((state.newest(name, key, value) for value in values), default=0) <= seen:
+            return False
+    news = takewhile(lambda said: said.position > seen, reversed(state.heard(name)))
+    return any(subscription.matches(said.name, said.data) for said in news)
 
 
 def _seen(name: str, node: Node, state: RunState) -> int:

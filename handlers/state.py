@@ -92,6 +92,7 @@ class RunState:
         self.erased = 0
         self.wrote: dict[str, Entry] = {}
         self._heard: dict[str, list[Said]] = {}
+        self._newest: dict[tuple[str, str, str], int] = {}
         self._entries: dict[str, list[Entry]] = {}
         self._open: dict[str, Step] = {}
 
@@ -148,6 +149,12 @@ class RunState:
         """Remember an event."""
         self.said.append(said)
         self._heard.setdefault(said.name, []).append(said)
+        for key, value in said.data.items():
+            self._newest[said.name, key, str(value)] = said.position
+
+    def newest(self, name: str, key: str, value: str) -> int:
+        """The position of the newest event of this name in whose data `key` is `value`; 0 when there is none."""
+        return self._newest.get((name, key, value), 0)
 
     def begin(self, step: Step) -> None:
         """Remember a step."""

@@ -255,3 +255,22 @@ def test_rounds_that_end_in_a_refused_review_end_the_run() -> None:
     log.entry("review", AGENT, {}, "review.6").event("review_rejected").ended("reviewer")
     assert [event.name for event in go(feature(), log).events] == ["visits_exhausted"]
     assert due(feature(), log) == ["give_up"]
+
+
+@pytest.mark.parametrize(
+    ("events", "woken"),
+    [
+        pytest.param([{"gate": "quality", "by": "ann"}], True, id="both fields in one event"),
+        pytest.param([{"gate": "quality", "by": "max"}, {"gate": "merge", "by": "ann"}], False, id="one field in each"),
+        pytest.param([{"gate": "quality"}], False, id="one field missing"),
+        pytest.param([{"gate": "quality", "by": "ann"}, {"gate": "merge"}], True, id="the older event matches"),
+        pytest.param([], False, id="nothing said"),
+    ],
+)
+def test_a_subscription_narrowed_twice_needs_one_event_with_both(events: list[dict[str, str]], woken: bool) -> None:
+    where = "{event: gate_resolved, where: {gate: [quality], by: [ann, ben]}}"
+    workflow = load(f"name: w\nnodes:\n  merge: {{gate: merge, on: [{where}], reads: issue}}\n", "w.yml")
+    log = begun()
+    for data in events:
+        log.event("gate_resolved", **data)
+    assert due(workflow, log) == (["merge"] if woken else [])
