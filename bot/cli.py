@@ -97,6 +97,25 @@ def worker() -> None:
         _fail(str(error), 2)
 
 
+@app.command()
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="For scripts: JSON on standard output.")] = False,
+) -> None:
+    """Look at this machine, the store, GitHub and the model, and say what to do. Changes nothing, costs nothing."""
+    from bot.doctor import as_json as in_json
+    from bot.doctor import report, sound, unusable
+    from bot.processes import run_doctor
+    from bot.settings import SettingsError, load
+
+    _quiet_logs()
+    try:
+        findings = _run(run_doctor(load(os.environ, "doctor")))
+    except SettingsError as error:
+        findings = unusable(error)
+    typer.echo(in_json(findings) if as_json else report(findings))
+    raise typer.Exit(0 if sound(findings) else 1)
+
+
 @app.command("local-github")
 def local_github(
     data: Annotated[Path, typer.Option(help="Where its state is kept.")] = Path(".seconder/github"),

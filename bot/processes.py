@@ -18,9 +18,12 @@ from bot import wiring
 from bot.serving import serve
 from bot.settings import Settings
 from bot.slots import worker_name
+from bot.store import NoStore, open_store
 from handlers.github.translation import AppIdentity
+from handlers.ports import StoreHealth
 
 if TYPE_CHECKING:
+    from bot.checkup import Finding
     from bot.wiring import LocalGitHub
 
 LOCAL_OWNER = "local-copy"
@@ -72,6 +75,21 @@ async def run_worker(settings: Settings) -> None:
         stopping.cancel()
         with suppress(asyncio.CancelledError):
             await working
+
+
+async def run_doctor(settings: Settings) -> list[Finding]:
+    """Look at everything that these settings name."""
+    from bot.doctor import examine
+
+    async def store() -> StoreHealth | None:
+        try:
+            async with open_store(settings) as hub:
+                return await hub.health()
+        except NoStore:
+            return None
+
+    async with wiring.open_clinic(settings, store) as clinic:
+        return await examine(settings, clinic)
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,9 @@ import shlex
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
-from functools import partial
-from importlib.resources import files
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -21,13 +20,17 @@ import redis.exceptions
 import yaml
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from agents.ports import Json, ModelRequest
+from bot.checkup import Needs
 from bot.settings import Settings
-from handlers.analysis import check
+from bot.shipped import WORKFLOWS as WORKFLOWS
+from bot.shipped import check_workflow as check_workflow
+from bot.shipped import workflows as workflows
 from handlers.context import Context, GitHub, Options, Store
 from handlers.events import RepoRef
 from handlers.github.translation import AppIdentity
+from handlers.ports import StoreHealth
 from handlers.states import States
-from handlers.workflow import Workflow, load
 from infra.store.blobs import RedisBlobs
 from infra.store.bus import RedisBus
 from infra.store.checkpoints import RedisCheckpoints
@@ -40,6 +43,7 @@ from infra.store.trail import RedisTrail
 if TYPE_CHECKING:
     from arq.connections import ArqRedis
 
+    from bot.doctor import Clinic
     from bot.worker import Engine
     from infra.github.connect import GitHubAdapters
     from infra.llm.scripted import ScriptedModel
@@ -49,7 +53,6 @@ if TYPE_CHECKING:
     from infra.workspace.local import LocalWorkspaces
 
 STORE_ERRORS: tuple[type[Exception], ...] = (redis.exceptions.RedisError, OSError)
-WORKFLOWS = ("feature",)
 JOBS_AT_ONCE = 10
 
 
@@ -69,6 +72,12 @@ class Hub:
     async def ping(self) -> bool:
         """Whether the store answers."""
         return bool(await self.scripts.command("PING"))
+
+    async def health(self) -> StoreHealth:
+        """What the store says of itself, for a check-up."""
+        from infra.store.health import look
+
+        return await look(self.scripts)
 
 
 def address_of(settings: Settings) -> Address:
@@ -135,46 +144,6 @@ def web_app(hub: Hub, identity: AppIdentity, secrets: tuple[str, ...]) -> ASGIAp
     return front
 
 
-def workflows(rounds: int = 5) -> Mapping[str, Workflow]:
-    """The shipped workflows, analysed; the developer gets its first visit and `rounds` of repair.
-
-    Raises `WorkflowError`.
-    """
-    from agents.roles import ROLES
-    from gates import GATES
-    from handlers.steps import words
-
-    shipped = {}
-    for name in WORKFLOWS:
-        text = (files("handlers") / "workflows" / f"{name}.yml").read_text()
-        workflow = _with_rounds(load(text, f"{name}.yml"), rounds)
-        check(workflow, [role.name for role in ROLES], words("action"), [gate.name for gate in GATES])
-        shipped[name] = workflow
-    return shipped
-
-
-def _with_rounds(workflow: Workflow, rounds: int) -> Workflow:
-    nodes = {
-        name: node.model_copy(update={"max_visits": rounds + 1}) if node.role == "developer" else node
-        for name, node in workflow.nodes.items()
-    }
-    return workflow.model_copy(update={"nodes": nodes})
-
-
-def check_workflow(name: str) -> Workflow:
-    """A shipped workflow by name, or one from a file, analysed. Raises `WorkflowError` or OSError."""
-    shipped = workflows()
-    if name in shipped:
-        return shipped[name]
-    from agents.roles import ROLES
-    from gates import GATES
-    from handlers.steps import words
-
-    workflow = load(Path(name).read_text(), name)
-    check(workflow, [role.name for role in ROLES], words("action"), [gate.name for gate in GATES])
-    return workflow
-
-
 class SystemClock:
     """`handlers.ports.Clock` of this machine."""
 
@@ -205,6 +174,45 @@ def options_of(settings: Settings) -> Options:
         short_commands=settings.short_commands,
         public_url=settings.public_url,
     )
+
+
+@asynccontextmanager
+async def open_clinic(settings: Settings, store: Callable[[], Awaitable[StoreHealth | None]]) -> AsyncIterator[Clinic]:
+    """What a check-up asks. Clients that cannot be made, as for want of a key, are a finding where they are asked."""
+    from bot.doctor import Clinic, git_version
+    from infra.llm.messages import DEFAULT_URL, MessagesModel
+    from infra.llm.prices import ListPrices
+    from infra.sandbox.bubblewrap import Sandbox
+
+    key = settings.anthropic_api_key.get_secret_value() if settings.anthropic_api_key is not None else ""
+    async with AsyncExitStack() as stack:
+
+        @cache
+        def github() -> GitHubAdapters:
+            made = _github(settings)
+            stack.push_async_callback(made.client.close)
+            return made
+
+        async def count(name: str) -> int:
+            model = MessagesModel(api_key=key, base_url=settings.anthropic_base_url or DEFAULT_URL)
+            stack.push_async_callback(model.aclose)
+            words: tuple[Json, ...] = ({"role": "user", "content": [{"type": "text", "text": "Hello"}]},)
+            return await model.count_tokens(ModelRequest(name, (), (), words, 1, "low", 15.0))
+
+        manifest = yaml.safe_load(manifest_path().read_text())
+        day_ago = SystemClock().now_ms() - 24 * 3600 * 1000
+        yield Clinic(
+            needs=Needs(manifest["default_permissions"], tuple(manifest["default_events"])),
+            git=git_version,
+            sandbox=lambda: Sandbox().unavailable(),
+            store=store,
+            app=lambda: github().app.health(),
+            hook=lambda: github().app.hook(),
+            installations=lambda: github().installations.all(),
+            failed=lambda: github().deliveries.failed(day_ago),
+            count=count,
+            knows_price=lambda name: ListPrices().knows(name),
+        )
 
 
 @dataclass(frozen=True)
@@ -275,7 +283,7 @@ async def open_workshop(
         yield Workshop(context, engine, await spaces.sandbox.unavailable())
     finally:
         renewer.close()
-        await jobs.aclose()
+        await jobs.aclose(close_connection_pool=True)
         await model.aclose()
         await github.client.close()
 

@@ -30,6 +30,7 @@ from handlers.ports.github import (
     TreeEdit,
     Unknown,
 )
+from handlers.ports.health import AppHealth, HookHealth, StoreHealth
 from handlers.ports.store import (
     RECORD_VERSION,
     Attempted,
@@ -78,6 +79,7 @@ from handlers.ports.work import (
 __all__ = [
     "PERMISSIONS",
     "RECORD_VERSION",
+    "AppHealth",
     "Asked",
     "Attempted",
     "Blobs",
@@ -99,6 +101,7 @@ __all__ = [
     "Events",
     "FailedDelivery",
     "GitHubError",
+    "HookHealth",
     "InstallationFacts",
     "Installations",
     "IssueFacts",
@@ -129,6 +132,7 @@ __all__ = [
     "Snapshot",
     "Standing",
     "StoreDown",
+    "StoreHealth",
     "StoredTurn",
     "Survey",
     "Tasks",

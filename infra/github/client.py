@@ -17,7 +17,7 @@ from infra.github.limits import UNTOLD_S, Cooldowns, Pace, RateLimited
 from infra.github.models import Account, Answer, App, Installation, parse, unreadable
 from infra.github.options import Options
 from infra.github.timing import SystemTime, Time
-from infra.github.tokens import AppKey, Grant, Token, Tokens
+from infra.github.tokens import AppKey, Grant, Token, Tokens, date_of
 from infra.github.transport import SharedTransport, pool
 from infra.github.wire import Call, Reply, Wire, path
 
@@ -100,6 +100,11 @@ class GitHubClient:
         except RateLimited as limit:
             self._cooldowns.start(APP, limit.seconds)
             raise
+
+    def ahead(self, reply: Reply) -> float | None:
+        """Seconds that GitHub's clock was ahead of this machine's when it answered; None when it did not say."""
+        theirs = date_of(reply.headers)
+        return None if theirs is None else theirs - self._time.now()
 
     async def read(self, repo: RepoRef, permissions: Permissions, call: Call, model: type[M]) -> M:
         """Send a call and read its answer. Raises `GitHubError`."""

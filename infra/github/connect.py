@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import httpx
 
+from infra.github.app import GitHubApp
 from infra.github.checks import GitHubChecks
 from infra.github.client import GitHubClient
 from infra.github.deliveries import GitHubDeliveries
@@ -33,6 +34,7 @@ class GitHubAdapters:
     people: GitHubPeople
     deliveries: GitHubDeliveries
     installations: GitHubInstallations
+    app: GitHubApp
 
 
 def connect(
@@ -53,4 +55,5 @@ def connect(
         people=GitHubPeople(client),
         deliveries=GitHubDeliveries(client),
         installations=GitHubInstallations(client),
+        app=GitHubApp(client),
     )

@@ -69,6 +69,19 @@ class App(Answer):
     slug: str
 
 
+class WholeApp(App):
+    permissions: dict[str, str] | None = None
+    events: tuple[str, ...] = ()
+
+
+class HookConfig(Answer):
+    """`secret` is shown as asterisks where there is one."""
+
+    url: str | None = None
+    secret: str | None = None
+    insecure_ssl: str | int | None = None
+
+
 class AppId(Answer):
     id: int | None = None
 

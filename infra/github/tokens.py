@@ -135,14 +135,14 @@ class Tokens:
             raise self._not_granted(error, grant) from error
         answer = parse(call, reply, TokenAnswer)
         minted = self._time.monotonic()
-        life = answer.expires_at.timestamp() - (_date(reply.headers) or self._time.now())
+        life = answer.expires_at.timestamp() - (date_of(reply.headers) or self._time.now())
         return Token(answer.token, self._wire.with_token(answer.token), minted, minted + life - RENEW_BEFORE_S)
 
     def _explained(self, error: GitHubError, reply: Reply) -> GitHubError:
         """Say what is wrong when GitHub does not accept the JWT: the clock, or else the key."""
         if reply.status != 401:
             return error
-        theirs = _date(reply.headers)
+        theirs = date_of(reply.headers)
         skew = self._time.now() - theirs if theirs is not None else 0.0
         if abs(skew) > SKEW_NAMED_S:
             way = "ahead of" if skew > 0 else "behind"
@@ -159,7 +159,7 @@ class Tokens:
         return Refused(f"{error} (asked for {asked}; accept the App's new permissions in the installation's settings)")
 
 
-def _date(headers: Mapping[str, str]) -> float | None:
+def date_of(headers: Mapping[str, str]) -> float | None:
     """The answer's Date in seconds UTC; None when there is none that can be read."""
     try:
         return parsedate_to_datetime(headers["date"]).timestamp()

@@ -118,11 +118,6 @@ class ArqEngine:
         return worker
 
 
-async def run(pool: ArqRedis, advance: Callable[[str], Awaitable[None]], jobs: int, lease_s: float) -> None:
-    """Run wake-ups until cancelled, or until the store is away. For who does not call it again."""
-    await ArqEngine(pool, advance, jobs, lease_s).run()
-
-
 async def _end(tasks: Collection[asyncio.Future[Any]]) -> None:
     """Cancel tasks until they are done; what they raise is theirs.
 

@@ -35,6 +35,14 @@ async def get_app(call: Call) -> Answer:
     return Answer(200, app_object(call.world, _own_app(call)))
 
 
+async def get_hook(call: Call) -> Answer:
+    app = _own_app(call)
+    if not app.webhook_url:
+        raise not_found()
+    secret = "********" if app.webhook_secret else None
+    return Answer(200, {"content_type": "json", "insecure_ssl": "0", "secret": secret, "url": app.webhook_url})
+
+
 async def list_installations(call: Call) -> Answer:
     own = [i for i in call.world.state.installations.values() if i.app_id == _own_app(call).id]
     return call.page(own, lambda made: installation_object(call.world, made))
@@ -179,6 +187,7 @@ async def rate_limit(call: Call) -> Answer:
 
 ENDPOINTS = (
     Endpoint("GET", "/app", get_app, APP),
+    Endpoint("GET", "/app/hook/config", get_hook, APP),
     Endpoint("GET", "/app/installations", list_installations, APP),
     Endpoint("GET", "/app/installations/{installation_id}", get_installation, APP),
     Endpoint("POST", "/app/installations/{installation_id}/access_tokens", create_token, APP),

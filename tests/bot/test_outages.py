@@ -65,7 +65,7 @@ async def worker(server: Server, team: Team) -> AsyncIterator[asyncio.Task[None]
         yield task
     finally:
         await end(task)
-        await jobs.aclose()
+        await jobs.aclose(close_connection_pool=True)
 
 
 async def said(team: Team, name: str, working: asyncio.Task[None], within_s: float = 40.0) -> None:

@@ -27,7 +27,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 async def pool(server: Server) -> AsyncIterator[ArqRedis]:
     made = connect(None, server.address.socket, server.address.password)
     yield made
-    await made.aclose()
+    await made.aclose(close_connection_pool=True)
 
 
 class Work:

@@ -74,6 +74,7 @@ async def _accounts(walk: Walk, scene: Scene, rest: Any) -> None:
         first = (await walk(app.async_list_webhook_deliveries(status="failure")))[0]
         await walk(app.async_get_webhook_delivery(first.id))
         await walk(app.async_redeliver_webhook_delivery(first.id))
+        await walk(app.async_get_webhook_config_for_app())
         scene.gh.world.app("seconder").webhook_url = None  # type: ignore[union-attr]
     assert (await walk(rest.users.async_get_by_username("seconder[bot]"))).type == "Bot"
     await walk(rest.users.async_get_by_id(scene.repo.owner_id))
