@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
+import fcntl
 import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable, Sequence
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -72,7 +75,9 @@ class Repositories:
         async with self._locks.setdefault(repo.id, asyncio.Lock()):
             git_dir = await self._prepared(repo)
             if not await self._has_commit(git_dir, sha):
-                await self._fetch(repo, git_dir, url, sha)
+                async with _alone(git_dir, self._limits.fetch_s) as hold:
+                    if not await self._has_commit(git_dir, sha):
+                        await self._fetch(repo, git_dir, (url, sha), hold)
             return git_dir
 
     async def entries(self, git_dir: Path, tree: str, objects: Path | None = None) -> tuple[TreeEntry, ...]:
@@ -135,8 +140,8 @@ class Repositories:
             return False
         return kind.strip() == b"commit"
 
-    async def _fetch(self, repo: RepoRef, git_dir: Path, url: str, sha: str) -> None:
-        tree = self._limits.tree
+    async def _fetch(self, repo: RepoRef, git_dir: Path, what: tuple[str, str], hold: int) -> None:
+        tree, (url, sha) = self._limits.tree, what
         words = (
             *("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--depth=1", "--no-write-fetch-head"),
             *("--no-auto-maintenance", f"--filter=blob:limit={tree.blob_bytes + 1}", "--", url, sha),
@@ -145,7 +150,7 @@ class Repositories:
         bounds = Bounds(self._limits.fetch_s, protocol=self._remote.protocol)
         secret = _header(self._remote.web, token) if token else None
         try:
-            await self._git.run(Command(words, Place(git_dir), bounds=bounds, secret=secret))
+            await self._git.run(Command(words, Place(git_dir), bounds=bounds, secret=secret, holds=(hold,)))
         except GitFailed as error:
             raise _as_github_error(error, repo, sha) from None
         finally:
@@ -153,6 +158,29 @@ class Repositories:
             _own_config(git_dir)
         if not await self._has_commit(git_dir, sha):
             raise Missing(f"{repo.full_name}: {sha} is not a commit")
+
+
+@contextlib.asynccontextmanager
+async def _alone(git_dir: Path, patience_s: float) -> AsyncIterator[int]:
+    """Hold the directory against every other process, and clear away what a killed git left: git itself takes its
+    lock files for a living process's and refuses every later fetch.
+
+    Gives the lock's file descriptor, which git inherits: one that outlives its worker still holds the lock.
+    Raises `Later` when nobody lets go within `patience_s`.
+    """
+    with git_dir.with_suffix(".held").open("ab") as file:
+        until = time.monotonic() + patience_s
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise Later(f"git: another process has held {git_dir.name} for {patience_s:g} s", 30.0) from None
+            await asyncio.sleep(0.05)
+        for left in (*git_dir.glob("*.lock"), *git_dir.glob("objects/pack/tmp_*")):
+            left.unlink(missing_ok=True)
+        yield file.fileno()
 
 
 def _own_config(git_dir: Path) -> None:

@@ -142,13 +142,15 @@ class Secret:
 
 @dataclass(frozen=True)
 class Command:
-    """One call of git: its words (the first is the subcommand), where, what it reads, its bounds, and a secret."""
+    """One call of git: its words (the first is the subcommand), where, what it reads, its bounds, a secret, and open
+    file descriptors that it inherits."""
 
     words: tuple[str, ...]
     place: Place
     stdin: bytes = b""
     bounds: Bounds = field(default_factory=Bounds)
     secret: Secret | None = None
+    holds: tuple[int, ...] = ()
 
 
 class Git:
@@ -196,6 +198,7 @@ class Git:
             env=self._environment(command),
             cwd=self._home,
             start_new_session=True,
+            pass_fds=command.holds,
         )
         try:
             _limit(process.pid, command.bounds.seconds)

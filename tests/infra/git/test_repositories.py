@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import fcntl
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -157,6 +158,46 @@ async def test_slow_server_is_for_later(tmp_path: Path, server: GitServer) -> No
     server.delay_s = 3
     with pytest.raises(Later, match="stopped after"):
         await made(tmp_path, server, limits=GitLimits(fetch_s=0.5)).fetch(REPO, sha)
+
+
+LEFT_BEHIND = ("config.lock", "shallow.lock", "objects/pack/tmp_pack_ab12cd")
+
+
+async def test_what_a_killed_git_left_behind_stops_no_later_fetch(tmp_path: Path, server: GitServer) -> None:
+    first = server.repository("acme/shop", {"a": "1"})
+    repositories = made(tmp_path, server)
+    git_dir = await repositories.fetch(REPO, first)
+    for name in LEFT_BEHIND:
+        (git_dir / name).parent.mkdir(exist_ok=True)
+        (git_dir / name).touch()
+    second = server.repository("acme/shop", {"a": "2"})
+    await repositories.fetch(REPO, second)
+    assert [name for name in LEFT_BEHIND if (git_dir / name).exists()] == []
+
+
+async def test_a_git_that_outlives_its_worker_is_left_in_peace(tmp_path: Path, server: GitServer) -> None:
+    """Its lock files are not cleared away: it holds the directory through what it inherited."""
+    first = server.repository("acme/shop", {"a": "1"})
+    git_dir = await made(tmp_path, server).fetch(REPO, first)
+    second = server.repository("acme/shop", {"a": "2"})
+    with git_dir.with_suffix(".held").open("ab") as inherited:
+        fcntl.flock(inherited, fcntl.LOCK_EX)
+        orphan = await asyncio.create_subprocess_exec("sleep", "60", pass_fds=(inherited.fileno(),))
+    (git_dir / "config.lock").touch()
+    try:
+        with pytest.raises(Later, match="another process"):
+            await made(tmp_path, server, limits=GitLimits(fetch_s=0.3)).fetch(REPO, second)
+        assert (git_dir / "config.lock").exists()
+    finally:
+        orphan.kill()
+        await orphan.wait()
+    await made(tmp_path, server).fetch(REPO, second)
+
+
+async def test_two_workers_on_one_directory_fetch_at_once(tmp_path: Path, server: GitServer) -> None:
+    shas = [server.repository("acme/shop", {"a": str(number)}) for number in range(6)]
+    workers = [made(tmp_path, server) for _ in range(3)]
+    await asyncio.gather(*(worker.fetch(REPO, sha) for worker in workers for sha in shas))
 
 
 async def test_large_file_is_left_out_of_the_fetch_and_refused(tmp_path: Path, server: GitServer) -> None:
