@@ -45,16 +45,16 @@ def demo(
     """
     console = _console()
     console.print("Starting a store, a local GitHub, a model, a web process and a worker …", style="dim")
-    from bot.demo.people import DemoError
     from bot.demo.plays import PlayError, play_for
     from bot.demo.run import Wish, run_demo
+    from bot.local.people import StageError
     from bot.settings import SettingsError
 
     _quiet_logs()
     try:
         play = play_for(repo, issue, sample)
         code = _run(run_demo(console, Wish(play, dict(os.environ), patch)))
-    except (PlayError, SettingsError, DemoError) as error:
+    except (PlayError, SettingsError, StageError) as error:
         _fail(str(error))
     raise typer.Exit(code)
 

@@ -6,11 +6,19 @@ import re
 import subprocess
 from pathlib import Path
 
-from bot.demo.stage import SAMPLES, Play, sample
+from bot.local.stage import Play
+
+SAMPLES = Path(__file__).parent / "samples"
 
 
 class PlayError(ValueError):
     """What was asked for cannot be played; the text says why and what would work."""
+
+
+def sample(name: str = "durations") -> Play:
+    """Our own sample with its issue and its script."""
+    title, _, body = (SAMPLES / f"{name}.issue.md").read_text().partition("\n")
+    return Play(SAMPLES / name, False, f"sample/{name}", title, body.strip(), SAMPLES / f"{name}.script.yml")
 
 
 def play_for(repo: Path | None, issue: Path | None, name: str) -> Play:

@@ -13,8 +13,9 @@ from pathlib import Path
 import yaml
 
 from agents.board import Entry
-from bot.demo.people import People
-from bot.demo.stage import Play, Stage, open_stage, sample
+from bot.demo.plays import sample
+from bot.local.people import People
+from bot.local.stage import Play, Stage, open_stage
 from bot.logs import configure
 from handlers.ports import LogRecord
 

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.demo.plays import PlayError, play_for
-from bot.demo.stage import OWN_TREES, SAMPLES
+from bot.demo.plays import SAMPLES, PlayError, play_for
+from bot.local.stage import OWN_TREES
 
 DEMO = (sys.executable, "-m", "bot", "demo")
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")

@@ -18,7 +18,7 @@ from typing import Any
 import httpx
 import yaml
 
-from bot.demo.stage import SAMPLES
+from bot.demo.plays import SAMPLES
 from infra.llm.scripted import ScriptedModel
 
 WEB_LIMIT_MB = 80

@@ -1,4 +1,4 @@
-"""What the demo prints: one line per thing that happens, then the pull request with its diff and checks."""
+"""What a terminal shows: one line per thing that happens, then the pull request with its diff and checks."""
 
 from __future__ import annotations
 

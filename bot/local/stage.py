@@ -1,4 +1,8 @@
-"""The demo's stage: embedded store, local GitHub, model, web and worker, all inside this process, gone at the end."""
+"""The stage: embedded store, local GitHub, model, web and worker, all inside this process.
+
+What they know is in one folder. A stage that is opened on the folder again, also after a kill, goes on from there, at
+the same addresses where they are still free.
+"""
 
 from __future__ import annotations
 
@@ -24,15 +28,20 @@ from handlers.github.translation import AppIdentity
 if TYPE_CHECKING:
     from bot.wiring import LocalGitHub
 
-SAMPLES = Path(__file__).parent / "samples"
 # The trees of our own samples; a test holds them to the files.
 OWN_TREES = frozenset({"9dd911d0cdb90d51b33cbf43853f0011f922589f"})
 REQUESTER, MAINTAINER = "sample-requester", "sample-maintainer"
 
 
+# Failed deliveries are asked for again this often: what was on its way when the process was killed is soon there.
+RECOVERY_MINUTES = "0.2"
+APP = "seconder"
+
+
 @dataclass(frozen=True)
 class Play:
-    """What is played: a repository, an issue (title and body), and a script; without a script a live model answers."""
+    """What is played: a repository, an issue (title and body), and a script; without a script a live model answers.
+    `people` are the logins of who files the issue and of who decides."""
 
     repository: Path
     is_git: bool
@@ -40,11 +49,17 @@ class Play:
     title: str
     body: str
     script: Path | None
+    people: tuple[str, str] = (REQUESTER, MAINTAINER)
+
+    @property
+    def maintainer(self) -> str:
+        """Who decides."""
+        return self.people[1]
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A running demo. `requester` and `maintainer` speak to the local GitHub's API as those people.
+    """A running stage. `requester` and `maintainer` speak to the local GitHub's API as those people.
 
     `own_sample`: the repository is one of ours, told by its tree, and a script plays the model; only then are tests
     run without isolation where `sandbox_problem` says that this machine has none.
@@ -59,25 +74,40 @@ class Stage:
     own_sample: bool
 
 
-def sample(name: str = "durations") -> Play:
-    """Our own sample with its issue and its script."""
-    title, _, body = (SAMPLES / f"{name}.issue.md").read_text().partition("\n")
-    return Play(SAMPLES / name, False, f"sample/{name}", title, body.strip(), SAMPLES / f"{name}.script.yml")
+@contextlib.asynccontextmanager
+async def open_stage(play: Play, env: Mapping[str, str]) -> AsyncIterator[Stage]:
+    """Start everything in a folder of its own; stops and removes it all at the end, also after Ctrl-C."""
+    data = Path(tempfile.mkdtemp(prefix="seconder-"))
+    try:
+        async with open_stage_in(data, play, env) as stage:
+            yield stage
+    finally:
+        shutil.rmtree(data, ignore_errors=True)
 
 
 @contextlib.asynccontextmanager
-async def open_stage(play: Play, env: Mapping[str, str]) -> AsyncIterator[Stage]:
-    """Start everything; stops and removes it all at the end, also after Ctrl-C."""
-    data = Path(tempfile.mkdtemp(prefix="seconder-"))
+async def open_stage_in(data: Path, play: Play, env: Mapping[str, str]) -> AsyncIterator[Stage]:
+    """Start everything in a folder, or go on in one; stops it all at the end and leaves the folder as it is."""
     store = wiring.start_embedded(data, leashed=True)
     try:
         async with contextlib.AsyncExitStack() as stack:
             hub = await stack.enter_async_context(wiring.open_hub(store.address))
-            github = await stack.enter_async_context(wiring.local_github(data / "github"))
+            github = await _local_github(stack, data)
             yield await _furnish(stack, play, env, _Parts(data, hub, github))
     finally:
         store.stop()
-        shutil.rmtree(data, ignore_errors=True)
+
+
+async def _local_github(stack: contextlib.AsyncExitStack, data: Path) -> LocalGitHub:
+    """The local GitHub, at the port that it had before if it is free: addresses stand in what was written."""
+    kept = data / "github.port"
+    port = int(kept.read_text()) if kept.exists() else 0
+    try:
+        github = await stack.enter_async_context(wiring.local_github(data / "github", port))
+    except OSError:
+        github = await stack.enter_async_context(wiring.local_github(data / "github"))
+    kept.write_text(str(github.port))
+    return github
 
 
 @dataclass(frozen=True)
@@ -89,34 +119,43 @@ class _Parts:
 
 async def _furnish(stack: contextlib.AsyncExitStack, play: Play, env: Mapping[str, str], parts: _Parts) -> Stage:
     world = parts.github.world
-    for login in (REQUESTER, MAINTAINER):
+    if world.app(APP) is None:
+        await _populate(parts, play)
+    people = [_client(parts.github, world.add_token(login)) for login in play.people]
+    for person in people:
+        await stack.enter_async_context(person)
+    own_sample = play.script is not None and await _tree(people[1], play.full_name) in OWN_TREES
+    model_url = ""
+    if play.script is not None:
+        model_url = (await stack.enter_async_context(wiring.scripted_model(play.script))).url
+    app = world.app(APP)
+    assert app is not None
+    settings = _settings(env, parts, model_url)
+    identity = AppIdentity(app.id, app.bot_id, app.slug)
+    web = await stack.enter_async_context(serve(wiring.web_app(parts.hub, identity, (app.webhook_secret,))))
+    world.set_webhook(APP, f"{web}/webhook", app.webhook_secret)
+    if not world.state.installations:
+        world.install(APP, [play.full_name])
+    settings = settings.model_copy(update={"public_url": web})
+    workshop = await stack.enter_async_context(wiring.open_workshop(settings, parts.hub, own_sample))
+    working = asyncio.create_task(work(workshop.context, parts.hub.bus, workshop.engine, Pace("stage", 0.5)))
+    stack.push_async_callback(_stop, working)
+    return Stage(play, parts.hub, parts.github, people[0], people[1], workshop.sandbox_problem, own_sample)
+
+
+async def _populate(parts: _Parts, play: Play) -> None:
+    """People, the repository and the App, in a world where nobody has been yet."""
+    world = parts.github.world
+    for login in play.people:
         world.add_user(login)
     world.add_user(play.full_name.partition("/")[0], kind="Organization")
     if play.is_git:
         await world.add_repo_from_git(play.full_name, play.repository)
     else:
         await world.add_repo_from_files(play.full_name, play.repository)
-    world.collaborate(play.full_name, REQUESTER, "write")
-    world.collaborate(play.full_name, MAINTAINER, "maintain")
-    people = [_client(parts.github, world.add_token(login)) for login in (REQUESTER, MAINTAINER)]
-    for person in people:
-        await stack.enter_async_context(person)
-    own_sample = play.script is not None and await _tree(people[1], play.full_name) in OWN_TREES
-    secret = secrets.token_hex(20)
-    app = world.add_app(MAINTAINER, wiring.app_spec("http://127.0.0.1:1/webhook", secret))
-    model_url = ""
-    if play.script is not None:
-        model_url = (await stack.enter_async_context(wiring.scripted_model(play.script))).url
-    settings = _settings(env, parts, app.id, app.private_key_pem, model_url)
-    identity = AppIdentity(app.id, app.bot_id, app.slug)
-    web = await stack.enter_async_context(serve(wiring.web_app(parts.hub, identity, (secret,))))
-    world.set_webhook(app.slug, f"{web}/webhook", secret)
-    world.install(app.slug, [play.full_name])
-    settings = settings.model_copy(update={"public_url": web})
-    workshop = await stack.enter_async_context(wiring.open_workshop(settings, parts.hub, own_sample))
-    working = asyncio.create_task(work(workshop.context, parts.hub.bus, workshop.engine, Pace("demo", 0.5)))
-    stack.push_async_callback(_stop, working)
-    return Stage(play, parts.hub, parts.github, people[0], people[1], workshop.sandbox_problem, own_sample)
+    world.collaborate(play.full_name, play.people[0], "write")
+    world.collaborate(play.full_name, play.maintainer, "maintain")
+    world.add_app(play.maintainer, wiring.app_spec("http://127.0.0.1:1/webhook", secrets.token_hex(20)))
 
 
 async def _tree(person: httpx.AsyncClient, full_name: str) -> str:
@@ -131,14 +170,17 @@ async def _stop(task: asyncio.Task[None]) -> None:
         await task
 
 
-def _settings(env: Mapping[str, str], parts: _Parts, app_id: int, key: str, model_url: str) -> Settings:
-    """The operator's settings of the demo: the environment's own for a live model, ours for everything else."""
+def _settings(env: Mapping[str, str], parts: _Parts, model_url: str) -> Settings:
+    """The operator's settings of the stage: the environment's own for a live model, ours for everything else."""
+    app = parts.github.world.app(APP)
+    assert app is not None
     ours = {
-        "GITHUB_APP_ID": str(app_id),
-        "GITHUB_APP_PRIVATE_KEY": key,
+        "GITHUB_APP_ID": str(app.id),
+        "GITHUB_APP_PRIVATE_KEY": app.private_key_pem,
         "GITHUB_API_URL": parts.github.api_url,
         "SECONDER_DATA_DIR": str(parts.data),
         "SECONDER_SETTLE_S": "2",
+        "SECONDER_RECOVERY_MINUTES": RECOVERY_MINUTES,
     }
     if model_url:
         return load({**ours, "ANTHROPIC_BASE_URL": model_url, "ANTHROPIC_API_KEY": "scripted"}, "demo")

@@ -1,4 +1,4 @@
-"""What the two people of the demo do on the local GitHub, through its API, as people would on github.com."""
+"""What the two people of a stage do on the local GitHub, through its API, as people would on github.com."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 import httpx
 
-from bot.demo.stage import Stage
+from bot.local.stage import Stage
 
 
-class DemoError(RuntimeError):
-    """Something that the demo asked of the local GitHub was refused; the text says what and why."""
+class StageError(RuntimeError):
+    """Something was refused by the local GitHub, or did not happen; the text says what and why."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class PullPage:
 
 
 class People:
-    """The requester and the maintainer of the demo's repository."""
+    """The requester and the maintainer of the stage's repository."""
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
@@ -88,7 +88,7 @@ class People:
     async def _send(self, who: httpx.AsyncClient, method: str, path: str, body: object = None) -> Any:
         answer = await who.request(method, path, json=body)
         if answer.is_error:
-            raise DemoError(f"{method} {path}: {answer.status_code} {answer.json().get('message', '')}")
+            raise StageError(f"{method} {path}: {answer.status_code} {answer.json().get('message', '')}")
         return answer.json()
 
 
