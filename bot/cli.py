@@ -130,6 +130,25 @@ def local_github(
     _run(run_local_github(console, LocalSite(data, port, repo, webhook)))
 
 
+@app.command()
+def owners(
+    codeowners: Annotated[Path, typer.Option(help="The CODEOWNERS file.")],
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Paths from the repository's root.")],
+    as_json: Annotated[bool, typer.Option("--json", help="JSON also on a terminal; elsewhere it always is.")] = False,
+) -> None:
+    """Say who owns paths by a CODEOWNERS file, as GitHub and the quality gate read it."""
+    import json
+
+    from bot.owners import in_words, owners_of
+
+    try:
+        report = owners_of(codeowners, paths)
+    except OSError as error:
+        _fail(f"{codeowners} cannot be read: {error.strerror}", 2)
+    plain = Console().is_terminal and not as_json
+    typer.echo(in_words(report) if plain else json.dumps(report, indent=2))
+
+
 @workflow_app.command("check")
 def workflow_check(name: Annotated[str, typer.Argument(help="A shipped workflow, or a file.")]) -> None:
     """Analyse a workflow as it is done before a run; names every violation."""

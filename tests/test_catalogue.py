@@ -49,7 +49,7 @@ def stems(folder: str, pattern: str = "*.py", besides: tuple[str, ...] = ("__ini
         ),
         pytest.param(
             [gate.name for gate in GATES],
-            stems("gates", besides=("__init__", "approvals", "evidence", "gate", "verdict")),
+            stems("gates", besides=("__init__", "approvals", "codeowners", "evidence", "gate", "verdict")),
             id="gates",
         ),
         pytest.param(list(wiring.WORKFLOWS), stems("handlers/workflows", "*.yml"), id="workflows"),
