@@ -18,18 +18,25 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from infra.sandbox import launcher, probe, profile, seccomp
+from infra.sandbox import forwarder, launcher, probe, profile, seccomp
 from infra.sandbox.spec import (
+    EGRESS,
+    ENVIRONMENT,
+    GIVEN,
     ISOLATION,
+    MODULES,
     WORK,
     Capabilities,
+    Kind,
     Limits,
+    Mount,
     Reason,
     SandboxResult,
     SandboxUnavailable,
     Spec,
     Toolchain,
     own_toolchain,
+    with_environments,
 )
 from infra.sandbox.usage import tasks_of, tree_memory_mb
 
@@ -37,6 +44,10 @@ from infra.sandbox.usage import tasks_of, tree_memory_mb
 # unusable and 61184-65519 may be dynamic users of running services; a collision costs a job only its process limit).
 _UIDS = range(65_200, 65_456)
 _WATCH_S = 0.25
+_PLACES: Mapping[Kind, str] = {"python": ENVIRONMENT, "node": MODULES}
+_BUILD_LIMITS = Limits(
+    wall_s=900, cpu_s=900, memory_mb=4096, file_mb=1024, open_files=4096, work_mb=64, tmp_mb=1024, output_bytes=1 << 20
+)
 _PROBE_LIMITS = Limits(wall_s=20, cpu_s=10, work_mb=8, tmp_mb=8, shm_mb=8, output_bytes=1 << 16)
 
 
@@ -86,13 +97,40 @@ class Sandbox:
         found = await self.probe()
         return None if found.available else f"{found.reason} {found.fix}"
 
-    async def run_tree(self, source: Path, argv: tuple[str, ...], env: Mapping[str, str]) -> SandboxResult:
+    async def run_tree(
+        self,
+        source: Path,
+        argv: tuple[str, ...],
+        env: Mapping[str, str],
+        environments: Mapping[Kind, Path] | None = None,
+    ) -> SandboxResult:
         """Run a command on a copy of `source` with the sandbox's own toolchain and limits. Raises as `run` does.
 
-        `{work}` in a variable's value stands for the directory where the copy is.
+        `{work}` in a variable's value stands for the directory where the copy is. `environments` are directories that
+        `build` has filled: a Python environment, Node's modules; they are shown read-only, and used.
         """
         placed = {name: value.replace("{work}", WORK) for name, value in env.items()}
-        return await self.run(Spec(argv, source, placed, self._limits, self._toolchain))
+        mounts = tuple(Mount(path, _PLACES[kind]) for kind, path in (environments or {}).items())
+        toolchain = (
+            with_environments(self._toolchain, [mount.target for mount in mounts]) if mounts else self._toolchain
+        )
+        return await self.run(Spec(argv, source, placed, self._limits, toolchain, mounts))
+
+    async def build(self, argv: tuple[str, ...], into: Path, given: Path, egress: Path | None = None) -> SandboxResult:
+        """Run a command of ours that fills the directory `into` from the directory `given`. Raises as `run` does.
+
+        `{into}` and `{given}` in its words stand for where they are inside. `egress` is the socket of a proxy: the
+        command reaches it as the proxy on this machine that the usual variables name, and nothing besides. Files come
+        to belong to the sandbox's user; how much is written is the caller's to watch.
+        """
+        words = tuple(word.replace("{into}", ENVIRONMENT).replace("{given}", GIVEN) for word in argv)
+        mounts = [Mount(into, ENVIRONMENT, writable=True), Mount(given, GIVEN)]
+        if egress is not None:
+            mounts.append(Mount(egress.parent, EGRESS))
+            words = (*forwarder.command(f"{EGRESS}/{egress.name}"), *words)
+        with tempfile.TemporaryDirectory(prefix="seconder-build-") as empty:
+            os.chmod(empty, 0o755)
+            return await self.run(Spec(words, Path(empty), {}, _BUILD_LIMITS, own_toolchain(), tuple(mounts)))
 
     async def _try_out(self) -> Capabilities:
         problem = _not_here()
@@ -153,11 +191,14 @@ class Sandbox:
         uid = (self._uid if self._uid is not None else secrets.choice(_UIDS)) if is_root else None
         if is_root and spec.source.stat().st_mode & 0o005 != 0o005:
             raise ValueError(f"as root, the sandbox reads {spec.source} as another user: give it mode 755")
+        for mount in spec.mounts:
+            if uid is not None and mount.writable:
+                os.chown(mount.source, uid, uid)
         return {
             "bwrap": str(bwrap_path()),
             "uid": uid,
             "head": built.head,
-            "binds": [(bind.source, bind.target) for bind in built.binds],
+            "binds": [("--bind" if one.writable else "--ro-bind", one.source, one.target) for one in built.binds],
             "tail": built.tail,
             "command": built.command,
             "files": list(built.files.items()),

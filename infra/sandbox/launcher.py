@@ -45,7 +45,7 @@ def main() -> NoReturn:
 
 
 def _become(orders: dict[str, object]) -> NoReturn:
-    binds = [(str(source), str(target)) for source, target in _pairs(orders["binds"])]
+    binds = [(option, source, target) for option, source, target in map(_words, _items(orders["binds"]))]
     bwrap = str(orders["bwrap"])
     uid = orders["uid"]
     if isinstance(uid, int):
@@ -56,8 +56,8 @@ def _become(orders: dict[str, object]) -> NoReturn:
     os.chdir("/")
     os.umask(0o022)
     words = [*_words(orders["head"])]
-    for source, target in binds:
-        words += ["--ro-bind", source, target]
+    for bind in binds:
+        words += bind
     for path, text in _pairs(orders["files"]):
         words += ["--ro-bind-data", str(_memory_file(str(text).encode())), str(path)]
     words += ["--seccomp", str(_memory_file(base64.b64decode(str(orders["seccomp"]))))]
@@ -69,22 +69,22 @@ def _become(orders: dict[str, object]) -> NoReturn:
     os.execve(bwrap, ["bwrap", "--args", str(arguments), "--", *_words(orders["command"])], {})
 
 
-def _stage(bwrap: str, binds: list[tuple[str, str]]) -> tuple[str, list[tuple[str, str]]]:
+def _stage(bwrap: str, binds: list[tuple[str, str, str]]) -> tuple[str, list[tuple[str, str, str]]]:
     """Show bwrap and every source below a fresh tmpfs; returns where they are now."""
     _check(_libc().unshare(_CLONE_NEWNS), "cannot make a private mount namespace")
     _mount("none", "/", _MS_REC | _MS_PRIVATE)
     package = os.path.dirname(os.path.dirname(bwrap))
     # Opened before the tmpfs covers them: a source may be in the very directory that the stage hides.
-    opened = [os.open(source, os.O_PATH | os.O_CLOEXEC) for source, _ in binds]
+    opened = [os.open(source, os.O_PATH | os.O_CLOEXEC) for _, source, _ in binds]
     parts = [path for path in (package, f"{package}.libs") if os.path.isdir(path)]
     opened_parts = [os.open(path, os.O_PATH | os.O_CLOEXEC) for path in parts]
     _check(_libc().mount(b"tmpfs", _STAGE.encode(), b"tmpfs", 0, b"mode=755,size=1m"), "cannot mount a tmpfs")
     for path, handle in zip(parts, opened_parts, strict=True):
         _show(handle, f"{_STAGE}/{os.path.basename(path)}")
     staged = []
-    for place, (handle, (_, target)) in enumerate(zip(opened, binds, strict=True)):
+    for place, (handle, (option, _, target)) in enumerate(zip(opened, binds, strict=True)):
         _show(handle, f"{_STAGE}/{place}")
-        staged.append((f"{_STAGE}/{place}", target))
+        staged.append((option, f"{_STAGE}/{place}", target))
     relative = os.path.relpath(bwrap, os.path.dirname(package))
     return f"{_STAGE}/{relative}", staged
 
@@ -128,16 +128,18 @@ def _memory_file(data: bytes) -> int:
     return handle
 
 
-def _pairs(value: object) -> list[tuple[object, object]]:
+def _items(value: object) -> list[object]:
     if not isinstance(value, list):
         raise OSError(f"malformed orders: {type(value).__name__} where a list belongs")
-    return [(first, second) for first, second in value]
+    return value
+
+
+def _pairs(value: object) -> list[list[str]]:
+    return [_words(pair) for pair in _items(value)]
 
 
 def _words(value: object) -> list[str]:
-    if not isinstance(value, list):
-        raise OSError(f"malformed orders: {type(value).__name__} where a list belongs")
-    return [str(word) for word in value]
+    return [str(word) for word in _items(value)]
 
 
 if __name__ == "__main__":

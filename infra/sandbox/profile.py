@@ -29,10 +29,11 @@ _FROM_ETC = ("/etc/ld.so.cache", "/etc/alternatives")
 
 @dataclass(frozen=True)
 class Bind:
-    """A directory of the host, shown read-only at `target`."""
+    """A directory of the host, shown at `target`."""
 
     source: str
     target: str
+    writable: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ def build(spec: Spec) -> Profile:
     )
     binds = (
         *(Bind(str(path), str(path)) for path in spec.toolchain.paths_ro),
+        *(Bind(str(mount.source), mount.target, mount.writable) for mount in spec.mounts),
         Bind(str(spec.source), SOURCE),
     )
     tail = ("--remount-ro", "/", *_variables(spec), "--chdir", WORK)

@@ -5,13 +5,19 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 SOURCE = "/seconder/src"
 WORK = "/seconder/work"
+# Where a job finds what was prepared for it: a Python environment, Node's modules (which Node looks for beside every
+# folder above the code), what a build may read, and the socket of the way out, if there is one.
+ENVIRONMENT = "/seconder/environment"
+MODULES = "/seconder/node_modules"
+GIVEN = "/seconder/given"
+EGRESS = "/seconder/egress"
 ISOLATION = "bubblewrap, no network"
 
 # The variables that a job may set; what the toolchain needs besides is the operator's word and stands in Toolchain.
@@ -31,6 +37,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 # Places that the sandbox itself makes: a toolchain mounted on one of them, or above it, would undo that.
 _OWN = ("/", "/proc", "/dev", "/dev/shm", "/tmp", "/etc", "/seconder", SOURCE, WORK)
 
+Kind = Literal["python", "node"]
 Reason = Literal["exit", "timeout", "output_cap", "memory", "backend_error"]
 
 
@@ -99,9 +106,35 @@ def python_toolchain(prefix: Path, base_prefix: Path) -> Toolchain:
     return Toolchain(bound, ":".join(dict.fromkeys(search)), {"PYTHONDONTWRITEBYTECODE": "1"})
 
 
+def with_environments(toolchain: Toolchain, places: Collection[str]) -> Toolchain:
+    """The toolchain for jobs that find a prepared environment at `places`: its programs come first, and where it
+    brings a Python, nothing of another Python's packages is in sight."""
+    found = python_toolchain(Path(sys.base_prefix), Path(sys.base_prefix)) if ENVIRONMENT in places else toolchain
+    programs = {ENVIRONMENT: f"{ENVIRONMENT}/bin", MODULES: f"{MODULES}/.bin"}
+    return replace(found, path=":".join([*(programs[one] for one in programs if one in places), found.path]))
+
+
 def own_toolchain() -> Toolchain:
     """The interpreter and environment that Seconder itself runs in."""
     return python_toolchain(Path(sys.prefix), Path(sys.base_prefix))
+
+
+@dataclass(frozen=True)
+class Mount:
+    """A directory of the host, shown at one of the places for what was prepared; read-only unless `writable`.
+
+    Raises `ValueError` for another place, or a directory that is not there.
+    """
+
+    source: Path
+    target: str
+    writable: bool = False
+
+    def __post_init__(self) -> None:
+        if self.target not in (ENVIRONMENT, MODULES, GIVEN, EGRESS):
+            raise ValueError(f"nothing is mounted at {self.target} in the sandbox")
+        if not self.source.is_absolute() or not self.source.is_dir():
+            raise ValueError(f"{self.source}, for {self.target} in the sandbox, must be an existing directory")
 
 
 @dataclass(frozen=True)
@@ -113,6 +146,7 @@ class Spec:
     env: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
     toolchain: Toolchain = field(default_factory=Toolchain)
+    mounts: tuple[Mount, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.argv or any("\0" in argument for argument in self.argv):
