@@ -174,6 +174,8 @@ def _settings(read: Any) -> Any:
 
 def _run(work: Coroutine[Any, Any, Any]) -> Any:
     """Run a coroutine; Ctrl-C and SIGTERM end it cleanly with the customary exit code."""
+    # A shell starts what it puts in the background with SIGINT ignored, and both signals would do nothing.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
     try:
         return asyncio.run(work)

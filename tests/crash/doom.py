@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import inspect
 import os
 import signal
+import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, cast
 
 from agents.ports import ModelRequest
 from handlers.context import Context
-from handlers.events import RepoRef
+from handlers.events import Event, RepoRef
 from handlers.ports import Bus, Commit, Lease, StoredTurn, Workspace, Workspaces
 
 
@@ -74,6 +77,8 @@ class Port:
 
     def __getattr__(self, verb: str) -> Any:
         method = getattr(self._port, verb)
+        if not inspect.iscoroutinefunction(method):
+            return method
 
         async def call(*arguments: Any, **named: Any) -> Any:
             side = self._fate.meets(f"{self._name}.{verb}", arguments)
@@ -120,6 +125,18 @@ def doomed(context: Context, fate: Fate) -> Context:
     )
 
 
+class DoomedBus(Port):
+    """The bus behind a striking proxy. It looks for events often instead of letting the store hand them over: else it
+    would be chance whether a frozen worker gets what is said meanwhile, or its heir."""
+
+    async def read(self, group: str, consumer: str, count: int, block_ms: int) -> Sequence[tuple[str, Event]]:
+        """As the bus does."""
+        until = time.monotonic() + block_ms / 1000
+        while not (found := await self.__getattr__("read")(group, consumer, count, 1)) and time.monotonic() < until:
+            await asyncio.sleep(0.02)
+        return cast(Sequence[tuple[str, Event]], found)
+
+
 def doomed_bus(bus: Bus, fate: Fate) -> Bus:
     """The bus behind a striking proxy."""
-    return cast(Bus, Port("bus", bus, fate))
+    return cast(Bus, DoomedBus("bus", bus, fate))

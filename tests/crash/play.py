@@ -15,12 +15,13 @@ from tests.e2e.scene import Scene
 
 # The developer writes in one turn and hands in in the next, so that a work tree has to be restored between the two.
 WRITES = {"calls": [write("calc.py", FIXED)]}
+COVERS = {"submit": {"summary": "add(2, 3) is 5", "covers": ["R1"]}}
 HANDS_IN = {"submit": {"summary": "Make add add", "requirement_ids": ["R1"]}}
 
 
 def script() -> Script:
     """The usual play with a developer of two turns; everybody has more for a person's word in between."""
-    return play(developer=[WRITES, *[HANDS_IN] * 4], tester=[checks()] * 4, reviewer=[approval()] * 4)
+    return play(developer=[WRITES, *[HANDS_IN] * 4], tester=[checks(), *[COVERS] * 3], reviewer=[approval()] * 4)
 
 
 @dataclass(frozen=True)
