@@ -14,8 +14,9 @@ install: ## Install what is needed into .venv/ (every other target does it too).
 demo: install ## Watch an issue become a merged pull request; ISSUE=file and REPO=folder take your own.
 	@exec $(BIN)/seconder demo $${REPO:+--repo "$$REPO"} $${ISSUE:+--issue "$$ISSUE"}
 
+# Many tests wait for leases and time-outs, so four at once are right for two cores.
 test: lint ## Check everything: style, types, imports, tests.
-	@$(BIN)/pytest -n auto -rs
+	@$(BIN)/pytest -n 4 --dist worksteal -rs
 
 lint: install ## Check style, types and who imports whom.
 	$(BIN)/ruff check .
