@@ -197,6 +197,13 @@ class TestResults(Value):
     isolation: str = ""
     conflicts: tuple[Conflict, ...] = ()
     includes: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    flaky: tuple[str, ...] = Field(default=(), description="of the failures, those that passed when run again")
+    known: tuple[str, ...] = Field(default=(), description="of the failures, those of the base commit as well")
+    on_base: Literal["", "fail", "pass", "unknown"] = Field(
+        default="", description="what the new and changed tests do on the base commit; empty if there are none"
+    )
+    proven: tuple[str, ...] = Field(default=(), description="tests that fail on the base commit and pass here")
 
 
 class ReviewComment(Value):

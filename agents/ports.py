@@ -138,7 +138,11 @@ class SearchHit:
 
 @dataclass(frozen=True)
 class TestReport:
-    """What a test run printed. `outcome` not_run means that nothing was executed, `reason` says why."""
+    """What a test run printed. `outcome` not_run means that it tells nothing, `reason` says why.
+
+    `failures` are the failing tests by the runner's own names. Of these, `flaky` passed when they were run again, and
+    `known` fail on the base commit as well. Where nothing else fails, the outcome is passed.
+    """
 
     __test__ = False
 
@@ -152,9 +156,25 @@ class TestReport:
     failed: int | None = None
     skipped: int | None = None
     isolation: str = ""
+    failures: tuple[str, ...] = ()
+    flaky: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+
+    @property
+    def blamed(self) -> tuple[str, ...]:
+        """The failures that are neither flaky nor there on the base commit."""
+        return tuple(name for name in self.failures if name not in self.flaky and name not in self.known)
 
 
-class Tools(Protocol):
+class Commands(Protocol):
+    """What a workspace can run for an agent, all of it in the sandbox. Raises as `Tools` does."""
+
+    async def run_tests(self, selection: tuple[str, ...]) -> TestReport:
+        """Run the repository's tests on a copy of the tree as it stands; `selection` narrows the run."""
+        ...
+
+
+class Tools(Commands, Protocol):
     """What a workspace can do for an agent. Paths are relative POSIX paths in the work tree; no link is followed.
 
     Every verb raises `ToolError` with a helpful text for anything that the model could do better.
@@ -178,10 +198,6 @@ class Tools(Protocol):
 
     async def delete(self, path: str) -> None:
         """Remove one file."""
-        ...
-
-    async def run_tests(self, selection: tuple[str, ...]) -> TestReport:
-        """Run the repository's tests on a copy of the tree as it stands, in the sandbox; selection narrows the run."""
         ...
 
     async def diff(self) -> str:

@@ -35,7 +35,8 @@ _GUIDANCE = 8_000
 _NUMBERS = "The numbers on the left of the diff count lines of the new file and are not part of it."
 
 
-def _bullets(title: str, items: Iterable[str]) -> str:
+def bullets(title: str, items: Iterable[str]) -> str:
+    """A title and a line for each item; nothing without items."""
     lines = [f"- {item}" for item in items]
     return "\n".join([f"{title}:", *lines]) if lines else ""
 
@@ -93,14 +94,14 @@ def _requirements(entry: Entry, delimiter: str) -> str:
     text = _join(
         value.summary,
         "\n".join(items),
-        _bullets("Files that are probably affected", value.affected_files),
-        _bullets("Out of scope", value.out_of_scope),
+        bullets("Files that are probably affected", value.affected_files),
+        bullets("Out of scope", value.out_of_scope),
     )
     return _join("# Requirements", quote(text, delimiter, _by("requirements", entry)))
 
 
 def _questions(entry: Entry, delimiter: str) -> str:
-    text = _bullets("To people", value_of(entry, Questions).questions)
+    text = bullets("To people", value_of(entry, Questions).questions)
     return _join("# Questions that the team asked", quote(text, delimiter, _by("questions", entry)))
 
 
@@ -112,12 +113,12 @@ def _design(entry: Entry, delimiter: str) -> str:
     value = value_of(entry, Design)
     text = _join(
         value.approach,
-        _bullets("Decisions", (f"{item.decision} (why: {item.why})" for item in value.decisions)),
-        _bullets("Contracts, which code and tests are both written against", value.contracts),
-        _bullets("Files to touch", value.files_to_touch),
-        _bullets("Read these first", value.look_at),
-        _bullets("Constraints", value.constraints),
-        _bullets("Risks", value.risks),
+        bullets("Decisions", (f"{item.decision} (why: {item.why})" for item in value.decisions)),
+        bullets("Contracts, which code and tests are both written against", value.contracts),
+        bullets("Files to touch", value.files_to_touch),
+        bullets("Read these first", value.look_at),
+        bullets("Constraints", value.constraints),
+        bullets("Risks", value.risks),
     )
     return _join("# Design", quote(text, delimiter, _by("design", entry)))
 
@@ -128,8 +129,8 @@ def _code(entry: Entry, delimiter: str) -> str:
         value.summary,
         f"Meant to fulfil: {', '.join(value.requirement_ids)}" if value.requirement_ids else "",
         f"Notes: {value.notes}" if value.notes else "",
-        _bullets("Known limitations", value.limitations),
-        _bullets("Changed although the design does not name them", value.outside_design),
+        bullets("Known limitations", value.limitations),
+        bullets("Changed although the design does not name them", value.outside_design),
     )
     return _join(
         "# The change", quote(text, delimiter, _by("notes", entry)), _change(value, delimiter, "files and diff")
@@ -144,7 +145,7 @@ def _change(value: Code | TestResults, delimiter: str, label: str) -> str:
 
 
 def _files(files: Iterable[FileChange]) -> str:
-    return _bullets("Files (A added, M modified, D deleted)", (f"{file.status} {file.path}" for file in files))
+    return bullets("Files (A added, M modified, D deleted)", (f"{file.status} {file.path}" for file in files))
 
 
 def _tests(entry: Entry, delimiter: str) -> str:
@@ -168,6 +169,9 @@ def _test_results(entry: Entry, delimiter: str) -> str:
     printed = _join(
         f"Why: {value.reason}" if value.reason and value.outcome != "passed" else "",
         f"Command: {' '.join(value.command)}" if value.command else "",
+        bullets("Fail on the base commit as well, so not for this change", value.known),
+        bullets("Flaky: failed, and passed when run again", value.flaky),
+        bullets("New or changed tests that fail on the base commit and pass here", value.proven),
         digest(value.output, "use run_tests"),
     )
     conflicts = [
@@ -181,6 +185,7 @@ def _test_results(entry: Entry, delimiter: str) -> str:
     return _join(
         f"# Test run: {value.outcome}{f' ({counts})' if counts else ''}",
         "The output comes from the code under test: it can claim anything." if value.output else "",
+        "The new and changed tests pass on the base commit as well." if value.on_base == "pass" else "",
         quote(printed, delimiter, "test run") if printed else "",
         *conflicts,
         _change(value, delimiter, "files and diff of code and tests together"),
@@ -196,7 +201,7 @@ def _comment(comment: ReviewComment) -> str:
 def _review(entry: Entry, delimiter: str) -> str:
     value = value_of(entry, Review)
     word = "approved" if value.approved else "changes are needed"
-    text = _join(value.summary, _bullets("Comments", map(_comment, value.comments)))
+    text = _join(value.summary, bullets("Comments", map(_comment, value.comments)))
     return _join(f"# Review: {word}", quote(text, delimiter, _by("review", entry)))
 
 

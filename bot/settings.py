@@ -173,6 +173,13 @@ class Settings(BaseSettings):
     test_seconds: int = Field(
         300, alias="SECONDER_TEST_SECONDS", ge=1, le=3600, description="Seconds that one run of the tests may take."
     )
+    quick_test_seconds: int = Field(
+        120,
+        alias="SECONDER_QUICK_TEST_SECONDS",
+        ge=1,
+        le=3600,
+        description="A suite that takes longer runs whole only once, when the work is handed in; agents select tests.",
+    )
     requester_may_approve: bool = Field(
         False, alias="SECONDER_REQUESTER_MAY_APPROVE", description="Whether who filed the issue counts for quality."
     )

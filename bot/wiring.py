@@ -320,7 +320,8 @@ async def _workspaces(settings: Settings, github: GitHubAdapters, own_sample: bo
     toolchain = python_toolchain(settings.toolchain, Path(sys.base_prefix)) if settings.toolchain else None
     plain = PlainProcess() if own_sample else None
     sandbox = Sandbox(toolchain, Limits(wall_s=settings.test_seconds, cpu_s=settings.test_seconds))
-    spaces = LocalWorkspaces(WorkspaceSettings(data, command), repositories, sandbox, plain)
+    workspace = WorkspaceSettings(data, command, quick_s=settings.quick_test_seconds)
+    spaces = LocalWorkspaces(workspace, repositories, sandbox, plain)
     await spaces.sweep()
     return spaces
 

@@ -87,6 +87,9 @@ def _results(entry: Entry) -> str:
             counts = [
                 f"{n} {word}" for n, word in ((value.passed, "passed"), (value.failed, "failed")) if n is not None
             ]
+            counts += [
+                f"{len(names)} {word}" for names, word in ((value.known, "known"), (value.flaky, "flaky")) if names
+            ]
             return f"{value.outcome}{' (' + ', '.join(counts) + ')' if counts else ''}: {' '.join(value.command)}"
 
 

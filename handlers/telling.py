@@ -48,6 +48,10 @@ def tests_of(state: RunState) -> TestsView | None:
         reason=results.reason,
         isolation=results.isolation,
         last_line=lines[-1] if lines else "",
+        flaky=results.flaky,
+        known=results.known,
+        on_base=results.on_base,
+        proven=results.proven,
     )
 
 

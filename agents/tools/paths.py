@@ -66,6 +66,12 @@ def is_test_path(path: str) -> bool:
     return bool(_TEST_NAMES.fullmatch(parts[-1]) or _TEST_CLASSES.fullmatch(parts[-1]))
 
 
+def is_test_file(path: str) -> bool:
+    """Whether a file holds tests by its own name, so that a runner takes it as a selection; no helper, no data."""
+    name = PurePosixPath(path).name
+    return bool(_TEST_NAMES.fullmatch(name) or _TEST_CLASSES.fullmatch(name))
+
+
 def _nowhere(path: str) -> str | None:
     return f"{path} was not written: this role reads only"
 

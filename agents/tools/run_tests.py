@@ -5,8 +5,11 @@ from __future__ import annotations
 from pydantic import Field
 
 from agents.ports import TestReport, Tools
+from agents.quoting import cut
 from agents.reports import digest
 from agents.tools.tool import Tool, ToolInput
+
+_NAMES = 2_000
 
 
 class RunTests(ToolInput):
@@ -33,6 +36,13 @@ def report_text(report: TestReport) -> str:
         lines.append(f"exit code: {report.exit_code}")
     if report.reason:
         lines.append(f"reason: {report.reason}")
+    for title, names in (
+        ("failing", report.blamed),
+        ("failing on the base commit as well, so not for this change", report.known),
+        ("flaky: failed, and passed when run again", report.flaky),
+    ):
+        if names:
+            lines.append(f"{title}: {cut(', '.join(names), _NAMES, 'they stand in the output')}")
     if report.outcome != "not_run":
         lines.append(f"seconds: {report.seconds:.1f}")
         lines.append("output:")
@@ -49,7 +59,7 @@ TOOL = Tool(
     name="run_tests",
     description=(
         "Run the repository's tests on a copy of the work tree as it stands, in a sandbox without network. Files that "
-        "the tests write are thrown away."
+        "the tests write are thrown away. Failures are run again to find flaky tests, and looked up on the base commit."
     ),
     input=RunTests,
     run=run,

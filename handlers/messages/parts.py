@@ -55,7 +55,10 @@ class Spending:
 
 @dataclass(frozen=True)
 class TestsView:
-    """The result of a test run, as printed by the code under test. `command` is the argv."""
+    """The result of a test run, as printed by the code under test. `command` is the argv.
+
+    `flaky`, `known`, `on_base` and `proven` are those of `agents.board.TestResults`.
+    """
 
     __test__ = False
 
@@ -69,6 +72,10 @@ class TestsView:
     reason: str = ""
     isolation: str = ""
     last_line: str = ""
+    flaky: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    on_base: Literal["", "fail", "pass", "unknown"] = ""
+    proven: tuple[str, ...] = ()
 
 
 def money(micro: int) -> str:
@@ -126,6 +133,18 @@ def _counts(tests: TestsView) -> str:
     )
 
 
+def _but_for(tests: TestsView) -> str:
+    exceptions = [
+        f"{len(names)} that {one if len(names) == 1 else many}"
+        for names, one, many in (
+            (tests.known, "fails without the change as well", "fail without the change as well"),
+            (tests.flaky, "passed only when it was run again", "passed only when they were run again"),
+        )
+        if names
+    ]
+    return f" but for {listed(exceptions)}" if exceptions else ""
+
+
 def tests_in_words(tests: TestsView | None) -> str:
     """One plain sentence about the tests. It says "passed" only when they were run and passed."""
     if tests is None:
@@ -137,7 +156,7 @@ def tests_in_words(tests: TestsView | None) -> str:
         return "**not run**: developer and tester wrote the same file differently"
     counts = _counts(tests)
     if tests.outcome == "passed":
-        return f"passed ({counts or 'the runner printed no numbers'}) in {duration(tests.seconds)}"
+        return f"passed{_but_for(tests)} ({counts or 'the runner printed no numbers'}) in {duration(tests.seconds)}"
     ended = f"ended by {why}" if why and why != "exit" else ""
     code = f"exit code {tests.exit_code}" if tests.exit_code is not None else ""
     details = ", ".join(part for part in (counts, ended or code) if part)

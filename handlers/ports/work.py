@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from agents.board import FileChange
-from agents.ports import Tools
+from agents.ports import TestReport, Tools
 from handlers.events import RepoRef
 from handlers.ports.github import TreeEdit
 
@@ -45,6 +45,18 @@ class Workspace(Tools, Protocol):
 
     async def snapshot(self) -> Snapshot:
         """Fix the tree as it stands. Raises `ToolError` when it holds what may not be committed (links, odd modes)."""
+        ...
+
+    async def put(self, edits: Sequence[TreeEdit]) -> None:
+        """Write, or remove, files with exactly these bytes and modes. Raises `ToolError` as writing does."""
+        ...
+
+    async def run_suite(self, first: tuple[str, ...]) -> TestReport:
+        """The whole suite, as a verdict; a slow one only when the selection `first` has passed."""
+        ...
+
+    async def run_once(self, selection: tuple[str, ...]) -> TestReport:
+        """One plain run, in which neither flaky nor known failures are looked for."""
         ...
 
 

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -103,18 +103,21 @@ class Sandbox:
         argv: tuple[str, ...],
         env: Mapping[str, str],
         environments: Mapping[Kind, Path] | None = None,
+        seconds: float | None = None,
     ) -> SandboxResult:
         """Run a command on a copy of `source` with the sandbox's own toolchain and limits. Raises as `run` does.
 
         `{work}` in a variable's value stands for the directory where the copy is. `environments` are directories that
-        `build` has filled: a Python environment, Node's modules; they are shown read-only, and used.
+        `build` has filled: a Python environment, Node's modules; they are shown read-only, and used. `seconds` can only
+        shorten the time.
         """
         placed = {name: value.replace("{work}", WORK) for name, value in env.items()}
         mounts = tuple(Mount(path, _PLACES[kind]) for kind, path in (environments or {}).items())
         toolchain = (
             with_environments(self._toolchain, [mount.target for mount in mounts]) if mounts else self._toolchain
         )
-        return await self.run(Spec(argv, source, placed, self._limits, toolchain, mounts))
+        wall_s = self._limits.wall_s if seconds is None else min(seconds, self._limits.wall_s)
+        return await self.run(Spec(argv, source, placed, replace(self._limits, wall_s=wall_s), toolchain, mounts))
 
     async def build(self, argv: tuple[str, ...], into: Path, given: Path, egress: Path | None = None) -> SandboxResult:
         """Run a command of ours that fills the directory `into` from the directory `given`. Raises as `run` does.

@@ -37,18 +37,21 @@ class PlainProcess:
         """Always there."""
         return None
 
-    async def run_tree(self, source: Path, argv: tuple[str, ...], env: Mapping[str, str]) -> SandboxResult:
-        """Run `argv` in a copy of `source` for at most a minute."""
+    async def run_tree(
+        self, source: Path, argv: tuple[str, ...], env: Mapping[str, str], *, seconds: float | None = None
+    ) -> SandboxResult:
+        """Run `argv` in a copy of `source` for at most `seconds`, and a minute."""
         home = Path(tempfile.mkdtemp(prefix="seconder-plain-"))
         try:
             work = home / "work"
             await asyncio.to_thread(shutil.copytree, source, work, symlinks=True)
             placed = {name: value.replace("{work}", str(work)) for name, value in env.items()}
-            return await self._run(argv, work, {"PATH": self._toolchain.path, "HOME": str(home), **placed})
+            placed = {"PATH": self._toolchain.path, "HOME": str(home), **placed}
+            return await self._run(argv, work, placed, min(WALL_S, seconds if seconds is not None else WALL_S))
         finally:
             await asyncio.to_thread(shutil.rmtree, home, ignore_errors=True)
 
-    async def _run(self, argv: tuple[str, ...], work: Path, env: Mapping[str, str]) -> SandboxResult:
+    async def _run(self, argv: tuple[str, ...], work: Path, env: Mapping[str, str], wall_s: float) -> SandboxResult:
         started = time.monotonic()
         process = await asyncio.create_subprocess_exec(
             *argv,
@@ -62,7 +65,7 @@ class PlainProcess:
         assert process.stdout is not None
         output, reason = b"", "exit"
         try:
-            async with asyncio.timeout(WALL_S):
+            async with asyncio.timeout(wall_s):
                 while chunk := await process.stdout.read(65_536):
                     output += chunk
                     if len(output) > OUTPUT_BYTES:

@@ -35,6 +35,14 @@ class TestCommand:
     words: tuple[str, ...]
     source: str
 
+    @property
+    def runner(self) -> Kind:
+        """The kind, also of a configured command that calls pytest or unittest itself."""
+        named = {posixpath.basename(word) for word in self.words}
+        if self.kind == "configured" and named & {"pytest", "py.test"}:
+            return "pytest"
+        return "unittest" if self.kind == "configured" and "unittest" in named else self.kind
+
 
 def wanted(paths: Collection[str]) -> tuple[str, ...]:
     """The files whose text `detect` looks at."""

@@ -61,12 +61,18 @@ class Files:
             raise ToolError(f"the text for {path} holds characters that UTF-8 cannot express") from None
         if len(data) > MAX_TEXT_BYTES:
             raise ToolError(f"the text for {path} has {len(data):,} bytes; at most {MAX_TEXT_BYTES:,}: split the file")
+        self.put(path, data, None)
+
+    def put(self, path: str, data: bytes, executable: bool | None) -> None:
+        """Create or replace a file with these bytes; None keeps the executable bit as it is."""
         parts = self._changeable(path)
         with self._directory(parts[:-1], path, create=True) as parent:
             handle = self._open_for_writing(parent, parts[-1], path)
             with os.fdopen(handle, "wb") as file:
                 file.truncate(0)
                 file.write(data)
+                if executable is not None:
+                    os.fchmod(handle, 0o755 if executable else 0o644)
 
     def delete(self, path: str) -> None:
         """Remove one file."""

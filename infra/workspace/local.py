@@ -16,37 +16,43 @@ from pathlib import Path
 from agents.ports import FileText, SearchHit, TestReport, ToolError
 from handlers.events import RepoRef
 from handlers.ports import Snapshot, Survey, TreeEdit, Workspace
-from infra.workspace import detect, testing, trees
+from infra.workspace import detect, trees
 from infra.workspace.files import Files
 from infra.workspace.needs import Entry, GitHost, TestPlace
 from infra.workspace.search import find_ripgrep, search
+from infra.workspace.shelf import Shelf
+from infra.workspace.suites import Base, Suite
+from infra.workspace.testing import Ground
 
 MAX_LISTED = 2_000
 MAX_GUIDANCE_BYTES = 16 << 10
 MAX_HITS = 500
 _GUIDANCE = ("agents.md", "claude.md", "contributing.md", ".github/pull_request_template.md")
 _READ_BYTES = 1 << 20
+_NO_COMMAND = TestReport("not_run", reason="no test command was found; set one in the repository's configuration")
 
 
 @dataclass(frozen=True)
 class WorkspaceSettings:
     """Where work trees are made, the configured test command if there is one, and the ripgrep to search with.
 
-    Without `ripgrep` the wheel's is used.
+    Without `ripgrep` the wheel's is used. Agents run a whole suite only where it takes less than `quick_s` seconds.
     """
 
     data_dir: Path
     test_command: tuple[str, ...] | None = None
     ripgrep: Path | None = None
+    quick_s: float = 120.0
 
 
 class LocalWorkspace:
     """One work tree. See `handlers.ports.Workspace` for the verbs."""
 
-    def __init__(self, desk: trees.Desk, files: Files, owner: LocalWorkspaces) -> None:
+    def __init__(self, desk: trees.Desk, files: Files, owner: LocalWorkspaces, base: Base) -> None:
         self._desk = desk
         self._files = files
         self._owner = owner
+        self._base = base
         # Git's index has one writer at a time, and a snapshot must not see half a change.
         self._lock = asyncio.Lock()
 
@@ -75,15 +81,35 @@ class LocalWorkspace:
         async with self._lock:
             await asyncio.to_thread(self._files.delete, path)
 
+    async def put(self, edits: Sequence[TreeEdit]) -> None:
+        """Write or remove files, bytes and modes as given. Raises `ToolError`."""
+        async with self._lock:
+            for edit in edits:
+                if edit.content is None:
+                    await asyncio.to_thread(self._files.delete, edit.path)
+                else:
+                    await asyncio.to_thread(self._files.put, edit.path, edit.content, edit.mode == "100755")
+
     async def run_tests(self, selection: tuple[str, ...]) -> TestReport:
         """Run the tests on a copy of the tree; they can change nothing here. Raises `ToolError`."""
         async with self._lock:
-            command = await asyncio.to_thread(self._command)
-            if command is None:
-                return TestReport(
-                    "not_run", reason="no test command was found; set one in the repository's configuration"
-                )
-            return await testing.run(self._desk.tree, command, selection, self._owner.sandbox, self._owner.plain)
+            suite = await self._suite()
+            if suite is None:
+                return _NO_COMMAND
+            is_base = await self._is_base()
+            return await suite.for_agent(self._desk.tree, is_base, selection, self._owner.settings.quick_s)
+
+    async def run_suite(self, first: tuple[str, ...]) -> TestReport:
+        """Run all tests, as a verdict on the tree."""
+        async with self._lock:
+            suite = await self._suite()
+            return _NO_COMMAND if suite is None else await suite.verdict(self._desk.tree, await self._is_base(), first)
+
+    async def run_once(self, selection: tuple[str, ...]) -> TestReport:
+        """Run tests once, and look no further. Raises `ToolError`."""
+        async with self._lock:
+            suite = await self._suite()
+            return _NO_COMMAND if suite is None else await suite.once(self._desk.tree, selection)
 
     async def diff(self) -> str:
         """The unified diff against the base commit. Raises `ToolError`."""
@@ -98,6 +124,16 @@ class LocalWorkspace:
             tree = await trees.fix(git, desk)
             files = await trees.file_changes(git, desk, tree)
             return Snapshot(tree, await trees.pack(git, desk, tree), files, await trees.diff_text(git, desk, tree))
+
+    async def _suite(self) -> Suite | None:
+        command = await asyncio.to_thread(self._command)
+        if command is None:
+            return None
+        owner = self._owner
+        return Suite(command, Ground(owner.sandbox, owner.plain), self._base, owner.shelf)
+
+    async def _is_base(self) -> bool:
+        return await trees.fix(self._owner.git, self._desk) == self._desk.base_tree
 
     def _command(self) -> detect.TestCommand | None:
         configured = self._owner.settings.test_command
@@ -125,6 +161,7 @@ class LocalWorkspaces:
         self.sandbox = sandbox
         self.plain = plain
         self.ripgrep = settings.ripgrep if settings.ripgrep is not None else find_ripgrep()
+        self.shelf = Shelf(settings.data_dir / "found")
         self._root = settings.data_dir / "work"
         self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.chmod(self._root, 0o700)
@@ -173,7 +210,20 @@ class LocalWorkspaces:
     ) -> AsyncIterator[Workspace]:
         async with self._desk(repo, base_sha, packs) as desk:
             special = await trees.check_out(self.git, desk, tree if tree is not None else desk.base_tree)
-            yield LocalWorkspace(desk, Files(desk.tree, self.git.path_problem, special), self)
+            files = Files(desk.tree, self.git.path_problem, special)
+            yield LocalWorkspace(desk, files, self, self._base(repo, base_sha, desk))
+
+    def _base(self, repo: RepoRef, base_sha: str, desk: trees.Desk) -> Base:
+        @contextlib.asynccontextmanager
+        async def opened() -> AsyncIterator[Path]:
+            async with self._desk(repo, base_sha, ()) as other:
+                await trees.check_out(self.git, other, other.base_tree)
+                yield other.tree
+
+        async def paths() -> frozenset[str]:
+            return frozenset(entry.path for entry in await self.git.entries(desk.git_dir, base_sha) if entry.is_file)
+
+        return Base(repo.id, desk.base_tree, paths, opened)
 
     @contextlib.asynccontextmanager
     async def _desk(self, repo: RepoRef, base_sha: str, packs: Sequence[bytes]) -> AsyncIterator[trees.Desk]:

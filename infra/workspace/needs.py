@@ -86,6 +86,11 @@ class TestPlace(Protocol):
         """Why nothing can be run and what would change that; None when it works."""
         ...
 
-    async def run_tree(self, source: Path, argv: tuple[str, ...], env: Mapping[str, str]) -> RunResult:
-        """Run `argv` in a copy of `source`; `{work}` in a variable's value is where that copy is."""
+    async def run_tree(
+        self, source: Path, argv: tuple[str, ...], env: Mapping[str, str], *, seconds: float | None = None
+    ) -> RunResult:
+        """Run `argv` in a copy of `source`, for at most `seconds` where that is less than the place allows.
+
+        `{work}` in a variable's value is where that copy is.
+        """
         ...

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from agents.ports import TestReport, ToolError
 from infra.workspace.detect import TestCommand
+from infra.workspace.failures import failing
 from infra.workspace.needs import RunResult, TestPlace
 
 OUTPUT_BYTES = 20_000
@@ -42,21 +43,23 @@ class Counts:
     skipped: int | None = None
 
 
-async def run(
-    tree: Path, command: TestCommand, selection: tuple[str, ...], sandbox: TestPlace, plain: TestPlace | None
-) -> TestReport:
-    """Run the tests on a copy of `tree`. Without a sandbox nothing is run, unless `plain` was given for that case.
+@dataclass(frozen=True)
+class Ground:
+    """Where tests run: the sandbox, and where there is none a plain process, if one was given for that case."""
 
-    Raises `ToolError` for a selection that this kind of command cannot take.
-    """
-    words = narrowed(command, selection)
-    place = sandbox
-    problem = await sandbox.unavailable()
+    sandbox: TestPlace
+    plain: TestPlace | None = None
+
+
+async def run(tree: Path, words: tuple[str, ...], ground: Ground, seconds: float | None = None) -> TestReport:
+    """Run a command on a copy of `tree`, for at most `seconds` if given. Without a place nothing is run."""
+    place = ground.sandbox
+    problem = await place.unavailable()
     if problem is not None:
-        if plain is None:
+        if ground.plain is None:
             return TestReport("not_run", words, reason=problem)
-        place = plain
-    return _report(await place.run_tree(tree, words, _ENV), words, place.isolation)
+        place = ground.plain
+    return _report(await place.run_tree(tree, words, _ENV, seconds=seconds), words, place.isolation)
 
 
 def narrowed(command: TestCommand, selection: tuple[str, ...]) -> tuple[str, ...]:
@@ -70,14 +73,32 @@ def narrowed(command: TestCommand, selection: tuple[str, ...]) -> tuple[str, ...
         return command.words
     if command.kind == "unittest":
         return ("python", "-m", "unittest", *(_dotted(part) for part in selection))
-    if command.kind in ("npm", "cargo"):
+    if command.kind == "npm":
         return (*command.words, "--", *selection)
+    if command.kind == "cargo":
+        return (*command.words, *_cargo_words(selection))
     if command.kind == "go":
-        packages = (part if part.startswith("./") else f"./{part}" for part in selection)
-        return (*command.words[:-1], *packages)
+        return (*command.words[:-1], *dict.fromkeys(_package(part) for part in selection))
     if command.kind == "make":
         raise ToolError("`make test` runs all tests; call run_tests without a selection")
     return (*command.words, *selection)
+
+
+def _cargo_words(selection: tuple[str, ...]) -> tuple[str, ...]:
+    """Files below `tests/` are test targets of their own; everything else is a test's name."""
+    targets = [part for part in selection if part.endswith(".rs")]
+    odd = [part for part in targets if not part.startswith("tests/") or part.count("/") > 1]
+    if odd:
+        raise ToolError(f"cargo selects tests by name, or files right below tests/; {odd[0]} is neither")
+    files = (word for part in targets for word in ("--test", part.removeprefix("tests/").removesuffix(".rs")))
+    names = tuple(part for part in selection if part not in targets)
+    return (*files, *(("--", *names) if names else ()))
+
+
+def _package(part: str) -> str:
+    """Go selects packages, which are directories."""
+    directory = part.rpartition("/")[0] if part.endswith(".go") else part
+    return directory if directory.startswith("./") else f"./{directory}"
 
 
 def _dotted(part: str) -> str:
@@ -105,6 +126,7 @@ def _report(result: RunResult, words: tuple[str, ...], isolation: str) -> TestRe
         failed=counts.failed,
         skipped=counts.skipped,
         isolation=isolation,
+        failures=failing(text) if result.exit_code != 0 else (),
     )
 
 

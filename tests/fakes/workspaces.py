@@ -38,6 +38,7 @@ class FakeWorkspace:
     files: dict[str, str]
     base: dict[str, str]
     answer: RunTests
+    once: RunTests
 
     async def read(self, path: str) -> FileText:
         text = self.files.get(_clean(path))
@@ -77,6 +78,19 @@ class FakeWorkspace:
     async def run_tests(self, selection: tuple[str, ...]) -> TestReport:
         return self.answer(dict(self.files), selection)
 
+    async def run_suite(self, first: tuple[str, ...]) -> TestReport:
+        return self.answer(dict(self.files), ())
+
+    async def run_once(self, selection: tuple[str, ...]) -> TestReport:
+        return self.once(dict(self.files), selection)
+
+    async def put(self, edits: Sequence[TreeEdit]) -> None:
+        for edit in edits:
+            if edit.content is None:
+                await self.delete(edit.path)
+            else:
+                await self.write(edit.path, edit.content.decode())
+
     async def diff(self) -> str:
         parts = []
         for change in _changes(self.base, self.files):
@@ -99,11 +113,13 @@ class FakeWorkspace:
 class FakeWorkspaces:
     """Repositories as files by commit. `opened` records (base, tree) of every work tree that was made.
 
-    `commits` maps a commit's SHA to its files; `answer` is what a test run says about a set of files.
+    `commits` maps a commit's SHA to its files; `answer` is what a test run says about a set of files, `once` what a
+    plain one does.
     """
 
     commits: dict[str, dict[str, str]]
     answer: RunTests = all_pass
+    once: RunTests = all_pass
     test_command: tuple[str, ...] | None = ("python", "-m", "pytest", "-q")
     opened: list[tuple[str, str | None]] = field(default_factory=list)
 
@@ -118,7 +134,7 @@ class FakeWorkspaces:
     ) -> AsyncIterator[Workspace]:
         base = self.base_files(repo, base_sha)
         self.opened.append((base_sha, tree))
-        yield FakeWorkspace(dict(self._files(base, tree, packs)), base, self.answer)
+        yield FakeWorkspace(dict(self._files(base, tree, packs)), base, self.answer, self.once)
 
     async def survey(self, repo: RepoRef, base_sha: str) -> Survey:
         files = self.base_files(repo, base_sha)

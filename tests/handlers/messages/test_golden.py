@@ -40,6 +40,16 @@ PASSED = TestsView(
     seconds=3.2,
     isolation="a sandbox without network",
     last_line="12 passed, 1 skipped in 3.01s",
+    on_base="fail",
+    proven=("tests/test_cli.py::test_json",),
+)
+BUT_FOR = replace(
+    PASSED,
+    failed=2,
+    on_base="pass",
+    proven=(),
+    known=("tests/test_web.py::test_port",),
+    flaky=("tests/test_clock.py::test_tick[`@bob`]",),
 )
 FAILED = TestsView("failed", ("npm", "test"), passed=3, failed=2, exit_code=1, seconds=64.0, last_line="2 failing")
 TIMED_OUT = TestsView("failed", ("make", "test"), exit_code=None, seconds=600.0, reason="timeout")
@@ -164,6 +174,7 @@ PULLS = {
         seconds=900.0,
         tests=NOT_RUN,
     ),
+    "pull_tests_known_and_flaky": replace(BARE, spending=SPENDING, tests=BUT_FOR),
     "pull_scripted": BARE,
     "pull_hostile": pull.PullView(
         number=12,

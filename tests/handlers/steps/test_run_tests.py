@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agents.board import Entry, TestResults
@@ -158,6 +160,58 @@ async def test_the_report_is_kept_as_it_came(begun: Team, report: TestReport, ev
     for name in ("outcome", "command", "exit_code", "reason", "output", "seconds", "passed", "failed", "skipped"):
         assert getattr(result, name) == getattr(report, name)
     assert result.isolation == report.isolation
+
+
+FAILS = TestReport("failed", ("pytest",), 1, "exit", failed=1, failures=("tests/test_total.py::test_total",))
+HERE = TestReport("passed", ("pytest",), 0, "exit", passed=2)
+
+
+@pytest.mark.parametrize(
+    ("report", "on_base", "standing", "proven"),
+    [
+        pytest.param(HERE, FAILS, "fail", FAILS.failures, id="they show the change"),
+        pytest.param(HERE, HERE, "pass", (), id="they decide nothing"),
+        pytest.param(HERE, None, "", (), id="there are none"),
+        pytest.param(HERE, TestReport("not_run", reason="no sandbox"), "unknown", (), id="not run"),
+        pytest.param(HERE, TestReport("failed", reason="timeout"), "unknown", (), id="the base commit hangs"),
+        pytest.param(HERE, TestReport("failed", reason="exit", exit_code=2), "unknown", (), id="it names none"),
+        pytest.param(replace(HERE, failures=FAILS.failures), FAILS, "unknown", (), id="known there and here"),
+        pytest.param(FAILS, FAILS, "", (), id="the change does not pass: nothing is said yet"),
+    ],
+)
+def test_what_new_tests_show(
+    report: TestReport, on_base: TestReport | None, standing: str, proven: tuple[str, ...]
+) -> None:
+    assert run_tests.proof(report, on_base) == (standing, proven)
+
+
+async def test_new_tests_run_on_the_base_commit_as_well(begun: Team) -> None:
+    Runs(begun)
+    seen: list[tuple[Files, tuple[str, ...]]] = []
+
+    def once(files: Files, selection: tuple[str, ...]) -> TestReport:
+        seen.append((files, selection))
+        return FAILS
+
+    begun.workspaces.once = once
+    made = await suite(begun, {**TESTED, "tests/data.json": "{}"})
+    result, _ = await step(begun, await code(begun), made)
+    [(files, selection)] = seen
+    assert selection == ("tests/test_total.py",), "data and helpers are no selection"
+    assert files["tests/data.json"] == "{}", "but they are there"
+    assert files["calc.py"] != CHANGED["calc.py"]
+    assert (result.on_base, result.proven) == ("fail", FAILS.failures)
+
+
+async def test_a_selection_that_the_command_cannot_take_leaves_it_open(begun: Team) -> None:
+    Runs(begun)
+
+    def once(files: Files, selection: tuple[str, ...]) -> TestReport:
+        raise ToolError("`make test` runs all tests")
+
+    begun.workspaces.once = once
+    result, _ = await step(begun, await code(begun), await suite(begun))
+    assert (result.outcome, result.on_base) == ("passed", "unknown")
 
 
 async def test_a_tree_that_cannot_be_kept_fails_the_step(begun: Team) -> None:

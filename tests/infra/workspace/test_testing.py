@@ -10,7 +10,7 @@ import pytest
 
 from agents.ports import ToolError
 from infra.workspace.detect import Kind, TestCommand
-from infra.workspace.testing import Counts, count, narrowed, run
+from infra.workspace.testing import Counts, Ground, count, narrowed, run
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,13 @@ def command(kind: Kind, *words: str) -> TestCommand:
         ),
         pytest.param(command("npm", "npm", "test"), ("a.js",), "npm test -- a.js", id="npm"),
         pytest.param(command("go", "go", "test", "./..."), ("pkg", "./b"), "go test ./pkg ./b", id="go"),
+        pytest.param(
+            command("go", "go", "test", "./..."), ("a/x_test.go", "a/y_test.go"), "go test ./a", id="go-files"
+        ),
         pytest.param(command("cargo", "cargo", "test"), ("name",), "cargo test -- name", id="cargo"),
+        pytest.param(
+            command("cargo", "cargo", "test"), ("tests/a.rs", "b"), "cargo test --test a -- b", id="cargo-file-and-name"
+        ),
         pytest.param(command("configured", "./t"), ("a",), "./t a", id="configured"),
     ],
 )
@@ -106,7 +112,9 @@ class Place:
     async def unavailable(self) -> str | None:
         return self.problem
 
-    async def run_tree(self, source: Path, argv: tuple[str, ...], env: Mapping[str, str]) -> Ended:
+    async def run_tree(
+        self, source: Path, argv: tuple[str, ...], env: Mapping[str, str], *, seconds: float | None = None
+    ) -> Ended:
         self.asked.append(argv)
         return self.ended
 
@@ -130,7 +138,7 @@ PYTEST = command("pytest", "pytest")
     ],
 )
 async def test_outcomes(tmp_path: Path, ended: Ended, outcome: str, reason: str) -> None:
-    report = await run(tmp_path, PYTEST, (), Place(ended), None)
+    report = await run(tmp_path, PYTEST.words, Ground(Place(ended), None))
     assert report.outcome == outcome
     assert report.reason.startswith(reason)
     assert report.isolation == "told"
@@ -138,22 +146,24 @@ async def test_outcomes(tmp_path: Path, ended: Ended, outcome: str, reason: str)
 
 async def test_without_a_sandbox_nothing_runs_unless_a_plain_place_was_given(tmp_path: Path) -> None:
     sandbox = Place(problem="No namespaces. Allow them.")
-    refused = await run(tmp_path, PYTEST, (), sandbox, None)
+    refused = await run(tmp_path, PYTEST.words, Ground(sandbox, None))
     assert (refused.outcome, refused.reason) == ("not_run", "No namespaces. Allow them.")
     plain = Place(isolation="none: a plain process")
-    ran = await run(tmp_path, PYTEST, (), sandbox, plain)
+    ran = await run(tmp_path, PYTEST.words, Ground(sandbox, plain))
     assert (ran.outcome, ran.isolation) == ("passed", "none: a plain process")
     assert sandbox.asked == []
     unused = Place()
-    await run(tmp_path, PYTEST, (), Place(), unused)
+    await run(tmp_path, PYTEST.words, Ground(Place(), unused))
     assert unused.asked == []
 
 
 async def test_output_is_cleaned_and_cut(tmp_path: Path) -> None:
     raw = b"\x1b[31mred\x1b[0m \x1b]0;title\x07caf\xc3\xa9 \xff\x00\x07\r\nend"
-    report = await run(tmp_path, PYTEST, (), Place(Ended(output=raw)), None)
+    report = await run(tmp_path, PYTEST.words, Ground(Place(Ended(output=raw)), None))
     assert report.output == "red café \ufffd\nend"
-    long = await run(tmp_path, PYTEST, (), Place(Ended(1, output=b"x" * 50_000 + b"\n1 failed in 1.0s\n")), None)
+    long = await run(
+        tmp_path, PYTEST.words, Ground(Place(Ended(1, output=b"x" * 50_000 + b"\n1 failed in 1.0s\n")), None)
+    )
     assert long.output.startswith("[the first 30,0")
     assert long.output.endswith("1 failed in 1.0s\n")
     assert len(long.output) < 20_200
