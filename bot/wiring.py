@@ -259,6 +259,7 @@ async def open_workshop(
                 github.repository,
                 github.people,
                 github.installations,
+                github.rules,
             ),
             store=Store(
                 runs=hub.runs,

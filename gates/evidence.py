@@ -75,6 +75,18 @@ class MergeAsk(Evidence):
     at: Annotated[int, Field(ge=0)]
 
 
+class OwnerGroup(Evidence):
+    """Changed paths whose code owners stand in one line: one of `people` has to approve.
+
+    `owners` are the names as written, `people` the ids of those among them who have write; nobody may be left.
+    """
+
+    line: Annotated[int, Field(ge=1)]
+    paths: Annotated[tuple[str, ...], Field(min_length=1)]
+    owners: Annotated[tuple[str, ...], Field(min_length=1)]
+    people: frozenset[UserId]
+
+
 class PullEvidence(Evidence):
     """Everything that the pull request's gates look at.
 
@@ -82,7 +94,8 @@ class PullEvidence(Evidence):
     for. `pushers`: ids of everybody who pushed to the head's branch; `unknown_pusher`: a commit is there that nobody
     is on record for. `writers`: ids of everybody with write or better, None when not known. `standings`: the live
     standing of everybody named in reviews and merge requests. `complete`: every page of every list was read. `hold`:
-    the label that stops everything is on.
+    the label that stops everything is on. `owners`: the code owners whose approval the branch's rules ask for, empty
+    where they ask for none; `owners_unknown`: why those cannot be told.
     """
 
     head: Sha
@@ -104,6 +117,8 @@ class PullEvidence(Evidence):
     asks: tuple[MergeAsk, ...] = ()
     auto_merge: bool = False
     hold: bool = False
+    owners: tuple[OwnerGroup, ...] = ()
+    owners_unknown: str | None = None
 
     @model_validator(mode="after")
     def _no_contradictions(self) -> Self:

@@ -1,11 +1,15 @@
-"""The quality gate: enough people have approved exactly this head, and nobody with write objects."""
+"""The quality gate: enough people have approved exactly this head, code owners among them where the branch's rules
+ask for those, and nobody with write objects."""
 
 from __future__ import annotations
 
 from gates.approvals import Approvals, approvals, eligible
-from gates.evidence import PullEvidence
+from gates.evidence import OwnerGroup, Person, PullEvidence
 from gates.gate import Gate
 from gates.verdict import Blocked, Pass, Refuse, Verdict, Wait
+
+SHOWN = 3
+"""Code owners' groups that a text lists."""
 
 
 def _unjudgeable(evidence: PullEvidence) -> str | None:
@@ -25,22 +29,56 @@ def _unjudgeable(evidence: PullEvidence) -> str | None:
         )
     if evidence.unknown_pusher:
         return "a commit on this branch was pushed by somebody unknown"
-    return None
+    return evidence.owners_unknown
 
 
 def _logins(people: tuple[str, ...]) -> str:
     return ", ".join(people)
 
 
-def _waiting(evidence: PullEvidence, found: Approvals) -> Wait:
+def owners_missing(evidence: PullEvidence, approved: tuple[Person, ...]) -> tuple[OwnerGroup, ...]:
+    """The code owners' groups that none of those who approve belongs to."""
+    have = {person.id for person in approved}
+    return tuple(group for group in evidence.owners if not group.people & have)
+
+
+def _shown(group: OwnerGroup) -> str:
+    more = f" and {len(group.paths) - 1} more" if len(group.paths) > 1 else ""
+    return f"{group.paths[0]}{more} ({' or '.join(group.owners)})"
+
+
+def _waiting(evidence: PullEvidence, found: Approvals, groups: tuple[OwnerGroup, ...]) -> Wait:
     missing = evidence.required - len(found.approved)
     have = {person.id for person in found.approved}
     who = tuple(person for person in eligible(evidence) if person.id not in have)
-    need = "one approving review" if missing == 1 else f"{missing} approving reviews"
     reasons = [f"the approval by {one.by.login} does not count: {one.why}" for one in found.discounted if one.by]
-    if not who:
+    needs = []
+    if missing > 0:
+        needs.append("one approving review" if missing == 1 else f"{missing} approving reviews")
+    if groups:
+        needs.append(f"a code owner's approving review for {', '.join(map(_shown, groups[:SHOWN]))}")
+        # While only owners are missing, asking anybody else would not help.
+        owners = frozenset[int]().union(*(group.people for group in groups))
+        who = who if missing > len(groups) else tuple(person for person in who if person.id in owners)
+        reasons += [
+            _unheard(group) for group in groups if not group.people & {person.id for person in eligible(evidence)}
+        ]
+    elif not who:
         reasons.append("nobody known here may approve it: somebody else with write access has to")
-    return Wait(f"{need} of {evidence.head[:12]}", who, "; ".join(reasons) or "nobody has approved this commit yet")
+    need = " and ".join(needs)
+    return Wait(f"{need} of {evidence.head[:12]}", who, "; ".join(reasons) or _silence(groups))
+
+
+def _silence(groups: tuple[OwnerGroup, ...]) -> str:
+    return "its code owners have not approved this commit yet" if groups else "nobody has approved this commit yet"
+
+
+def _unheard(group: OwnerGroup) -> str:
+    """No owner of these paths may approve: what would help."""
+    return (
+        f"no code owner of {group.paths[0]} may approve it: line {group.line} of CODEOWNERS has to name somebody else "
+        "with write access"
+    )
 
 
 def judge(evidence: PullEvidence) -> Verdict:
@@ -57,8 +95,9 @@ def judge(evidence: PullEvidence) -> Verdict:
         return Refuse(f"{logins} requested changes", found.objecting)
     if evidence.draft:
         return Wait("the pull request to leave draft", (), "it is still a draft")
-    if len(found.approved) < evidence.required:
-        return _waiting(evidence, found)
+    groups = owners_missing(evidence, found.approved)
+    if len(found.approved) < evidence.required or groups:
+        return _waiting(evidence, found, groups)
     logins = _logins(tuple(person.login for person in found.approved))
     if found.alone:
         return Pass(found.approved, f"one person decided: {logins} is the only writer and named {evidence.head[:12]}")
@@ -68,7 +107,8 @@ def judge(evidence: PullEvidence) -> Verdict:
 GATE = Gate(
     name="quality",
     check="seconder/quality",
-    opens="the required number of approving reviews on the present head, and no open request for changes",
+    opens="the required number of approving reviews on the present head (also of code owners where the branch's rules "
+    "ask for them), and no open request for changes",
     decides="people with write access who did not ask for the change and did not push to it",
     judge=judge,
 )

@@ -18,6 +18,7 @@ from handlers.ports import (
     Pulls,
     Repository,
     Reviews,
+    Rules,
     RunLog,
     Tasks,
     Turns,
@@ -57,6 +58,7 @@ class GitHub:
     repository: Repository
     people: People
     installations: Installations
+    rules: Rules
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ from handlers.ports.github import (
     Unknown,
 )
 from handlers.ports.health import AppHealth, HookHealth, StoreHealth
+from handlers.ports.rules import MOST_FILES, BranchRules, ChangedFile, Rules
 from handlers.ports.store import (
     RECORD_VERSION,
     Attempted,
@@ -77,14 +78,17 @@ from handlers.ports.work import (
 )
 
 __all__ = [
+    "MOST_FILES",
     "PERMISSIONS",
     "RECORD_VERSION",
     "AppHealth",
     "Asked",
     "Attempted",
     "Blobs",
+    "BranchRules",
     "Bus",
     "Button",
+    "ChangedFile",
     "CheckFacts",
     "CheckState",
     "Checkpoint",
@@ -127,6 +131,7 @@ __all__ = [
     "Repository",
     "ReviewFacts",
     "Reviews",
+    "Rules",
     "RunFacts",
     "RunLog",
     "Snapshot",

@@ -8,6 +8,7 @@ from agents.board import PullRequest, Vote, value_of
 from gates.evidence import MergeAsk, Person, PullEvidence, ReviewEvidence
 from handlers.events import Actor
 from handlers.ports import GitHubError, Later, PullFacts, ReviewFacts, Standing, Unknown
+from handlers.steps.owners import Change, required
 from handlers.work import Work
 
 HOLD = "seconder:hold"
@@ -35,6 +36,8 @@ async def _gather(work: Work, number: int) -> PullEvidence:
     bot = await github.people.bot()
     writers = await github.people.with_write(repo)
     asks = _asks(work)
+    rules = await github.rules.of_branch(repo, pull.base_ref)
+    owned = await required(github.rules, Change(repo, number, pull.base_ref), rules, writers)
     # Who said something is looked up by id. The others' standing decides nothing, it tells whom to ask: it is taken
     # from the list, since a look at each of hundreds at every comment would use up what GitHub allows.
     speakers = {review.author.id: review.author for review in reviews if review.author is not None}
@@ -55,11 +58,13 @@ async def _gather(work: Work, number: int) -> PullEvidence:
         bot=bot.id,
         reviews=tuple(_review(review, pull.head_sha) for review in reviews),
         standings=tuple(_person(one) for one in standings),
-        required=work.context.options.required_approvals,
+        required=max(work.context.options.required_approvals, rules.approvals),
         requester_may_approve=work.context.options.requester_may_approve,
         writers=frozenset(one.user.id for one in writers if one.user.type == "User"),
         asks=asks,
         hold=any(label.casefold() == HOLD for label in labels),
+        owners=owned.groups,
+        owners_unknown=owned.unknown,
     )
 
 

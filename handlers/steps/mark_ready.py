@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+
+import structlog
 
 from agents.board import PullRequest, Review, TestResults, value_of
+from gates.evidence import OwnerGroup
+from handlers.events import Actor
 from handlers.messages import findings as findings_message
 from handlers.messages import pull as pull_message
 from handlers.messages.findings import Finding, FindingsView
-from handlers.ports import Commit, GitHubError, LineComment, Refused
+from handlers.ports import Commit, GitHubError, Later, LineComment, Refused, Standing, Unknown
 from handlers.publisher import Effect, Receipt, marker
+from handlers.steps.owners import Change, owners_of
 from handlers.steps.pull_text import pull_view
 from handlers.work import Work
 
+log = structlog.get_logger("seconder.mark_ready")
+
 MOST_ASKED = 3
+MOST_OWNERS = 15
+"""GitHub takes no more reviewers for a pull request."""
 
 
 async def run(work: Work) -> Commit:
@@ -91,16 +101,20 @@ def lines_of(diff: str) -> dict[str, set[int]]:
 
 
 async def _ask_people(work: Work, pull: PullRequest) -> None:
-    """Ask people who could approve, never the requester; who cannot be asked is no reason to fail."""
-    people, repo = work.context.github.people, work.run.repo
-    standings = [one for one in await people.with_write(repo) if one.user.id != work.run.requester.id]
-    logins = sorted(one.user.login for one in standings if one.user.type == "User")[:MOST_ASKED]
+    """Ask people who could approve, code owners of the change first, never the requester.
+
+    Who cannot be asked, or cannot be told, is no reason to fail.
+    """
+    github, repo = work.context.github, work.run.repo
+    writers = await github.people.with_write(repo)
+    groups = await _owner_groups(work, pull, writers)
+    logins = whom_to_ask(writers, work.run.requester.id, groups)
     if not logins:
         return
 
     async def do() -> Receipt:
         try:
-            await work.context.github.reviews.request(repo, pull.number, logins)
+            await github.reviews.request(repo, pull.number, logins)
         except GitHubError as error:
             return {"asked": [], "why": str(error)[:200]}
         return {"asked": logins}
@@ -109,3 +123,31 @@ async def _ask_people(work: Work, pull: PullRequest) -> None:
         return None
 
     await work.publisher.once(Effect(f"reviewers:{pull.number}", do, find))
+
+
+async def _owner_groups(work: Work, pull: PullRequest, writers: Sequence[Standing]) -> tuple[OwnerGroup, ...]:
+    change = Change(work.run.repo, pull.number, work.run.default_branch)
+    try:
+        return (await owners_of(work.context.github.rules, change, writers)).groups
+    except (Later, Unknown):
+        raise
+    except GitHubError as error:
+        log.warning("owners_unknown", pull=pull.number, repo=work.run.repo.full_name, error=str(error))
+        return ()
+
+
+def whom_to_ask(writers: Sequence[Standing], requester: int, groups: Sequence[OwnerGroup]) -> list[str]:
+    """Logins of up to `MOST_ASKED` people, more only where each group of code owners needs somebody of its own.
+
+    Each group gets one of its people, whoever stands in most groups first; the rest are anybody who may write.
+    """
+    able = [one.user for one in writers if one.user.type == "User" and one.user.id != requester]
+    weight = {user.id: sum(user.id in group.people for group in groups) for user in able}
+    able.sort(key=lambda user: (-weight[user.id], user.login.casefold()))
+    asked: list[Actor] = []
+    for group in groups:
+        owners = [user for user in able if user.id in group.people]
+        if owners and not any(user in asked for user in owners):
+            asked.append(owners[0])
+    asked += [user for user in able if user not in asked][: max(0, MOST_ASKED - len(asked))]
+    return sorted((user.login for user in asked[:MOST_OWNERS]), key=str.casefold)

@@ -17,6 +17,7 @@ from infra.github.people import GitHubPeople
 from infra.github.pulls import GitHubPulls
 from infra.github.repository import GitHubRepository
 from infra.github.reviews import GitHubReviews
+from infra.github.rules import GitHubRules
 from infra.github.timing import Time
 from infra.github.tokens import AppKey
 
@@ -32,6 +33,7 @@ class GitHubAdapters:
     checks: GitHubChecks
     repository: GitHubRepository
     people: GitHubPeople
+    rules: GitHubRules
     deliveries: GitHubDeliveries
     installations: GitHubInstallations
     app: GitHubApp
@@ -53,6 +55,7 @@ def connect(
         checks=GitHubChecks(client),
         repository=GitHubRepository(client),
         people=GitHubPeople(client),
+        rules=GitHubRules(client),
         deliveries=GitHubDeliveries(client),
         installations=GitHubInstallations(client),
         app=GitHubApp(client),

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
 
 from handlers.events import Actor
 from handlers.ports import GitHubError, Later, Unknown
@@ -230,4 +231,53 @@ class PermissionAnswer(Answer):
 
 class Collaborator(Account):
     role_name: str | None = None
+    permissions: dict[str, bool] | None = None
+
+
+class Content(Answer):
+    """What is at a path: `type` tells. `encoding` is none where `content` is too large to be here."""
+
+    type: str
+    sha: str
+    encoding: str | None = None
+    content: str | None = None
+
+
+class Blob(Answer):
+    content: str
+
+
+class PullFile(Answer):
+    filename: str
+    previous_filename: str | None = None
+
+
+class RequiredCheck(Answer):
+    context: str
+
+
+class RuleParameters(Answer):
+    """What we read of the parameters of the rules `pull_request` and `required_status_checks`."""
+
+    required_approving_review_count: int | None = None
+    require_code_owner_review: bool | None = None
+    required_status_checks: tuple[RequiredCheck, ...] = ()
+
+
+class BranchRule(Answer):
+    type: str
+    parameters: RuleParameters | None = None
+
+
+class RefUpdateRule(Answer):
+    """Classic protection as GraphQL shows it to those who may write."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
+
+    required_approving_review_count: int | None = None
+    requires_code_owner_reviews: bool | None = None
+    required_status_check_contexts: tuple[str | None, ...] | None = None
+
+
+class TeamRepo(Answer):
     permissions: dict[str, bool] | None = None

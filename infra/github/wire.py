@@ -55,6 +55,7 @@ class Call:
     json: object = None
     harmless: bool = False
     repository: int | None = None
+    accept: str = "application/vnd.github+json"
 
     @property
     def writes(self) -> bool:
@@ -207,7 +208,7 @@ class Wire:
     async def _exchange(self, kit: Kit, call: Call, address: str) -> httpx.Response:
         # A redirect's or a page's address brings its own query, which `params` would replace.
         params = None if urlsplit(address).query else call.params
-        headers = {"X-GitHub-Api-Version": self.options.version, "Accept": "application/vnd.github+json"}
+        headers = {"X-GitHub-Api-Version": self.options.version, "Accept": call.accept}
         try:
             answer = await kit.arequest(call.method, address, params=params, json=call.json, headers=headers)
         except RequestFailed as failed:

@@ -1,4 +1,7 @@
-"""The few GraphQL operations that REST lacks: out of draft, into draft, and node lookup (GitHub GraphQL: Mutations)."""
+"""The few GraphQL operations that REST lacks: out of draft, into draft, node lookup, a branch's update rule.
+
+Source: GitHub GraphQL, Mutations, `node`, `RefUpdateRule`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import replace
 
 from infra.local_github.api import Answer, Call, Endpoint
 from infra.local_github.auth import Needs, check_repo
-from infra.local_github.errors import ApiError
+from infra.local_github.errors import ApiError, not_found
 from infra.local_github.objects_base import node_id, read_node_id
 from infra.local_github.records import Json, Pull, Repo
 from infra.local_github.routes_reviews import set_draft
@@ -15,6 +18,7 @@ from infra.local_github.routes_reviews import set_draft
 _MUTATIONS = {"markPullRequestReadyForReview": False, "convertPullRequestToDraft": True}
 _WRITE = Needs(("pull_requests",), "write", "write")
 _READ = Needs(("pull_requests",))
+_PUSH = Needs(("contents",), "write", "write")
 _FIELD = re.compile(
     r"\b(markPullRequestReadyForReview|convertPullRequestToDraft|node)\s*\(\s*(?:input|id)\s*:\s*([^)]*)\)"
 )
@@ -25,6 +29,8 @@ async def graphql(call: Call) -> Answer:
     query, variables = call.body.get("query"), call.body.get("variables") or {}
     if not isinstance(query, str) or not isinstance(variables, dict):
         return _error("INVALID", "A query attribute must be specified and must be a string.")
+    if "refUpdateRule" in query:
+        return _update_rule(call, variables)
     found = _FIELD.search(query)
     if found is None:
         known = ", ".join([*_MUTATIONS, "node"])
@@ -47,6 +53,27 @@ async def graphql(call: Call) -> Answer:
     client = re.search(r"clientMutationId\s*:\s*\"([^\"]*)\"", argument)
     data = shown if field == "node" else {"pullRequest": shown, "clientMutationId": client[1] if client else None}
     return Answer(200, {"data": {field: data}})
+
+
+def _update_rule(call: Call, variables: Json) -> Answer:
+    """`repository(owner:, name:) { ref(qualifiedName:) { refUpdateRule } }`, with the variables owner, name and ref."""
+    repo = call.world.repo(f"{variables.get('owner')}/{variables.get('name')}")
+    try:
+        if repo is None:
+            raise not_found()
+        check_repo(call.world, call.actor, repo, _PUSH)
+    except ApiError:
+        return _error("NOT_FOUND", "Could not resolve to a Repository with that name.", ["repository"])
+    branch = str(variables.get("ref")).removeprefix("refs/heads/")
+    rules = repo.protection.get(branch)
+    shown = None
+    if rules is not None:
+        shown = {
+            "requiredApprovingReviewCount": rules.approvals if rules.approvals or rules.reviews_required else None,
+            "requiresCodeOwnerReviews": rules.code_owners,
+            "requiredStatusCheckContexts": [name for name, _ in rules.checks],
+        }
+    return Answer(200, {"data": {"repository": {"ref": {"refUpdateRule": shown}}}})
 
 
 def _node(argument: str, variables: Json) -> str:

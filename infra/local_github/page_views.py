@@ -169,7 +169,7 @@ async def _pull_part(world: World, repo: Repo, pull: Pull) -> Json:
         "checks": [_check(world, run) for run in newest.values()],
         "statuses": list(statuses.values()),
         "reviewers": [who(world, u) for u in pull.requested],
-        "blockers": blockers(world, repo, pull),
+        "blockers": await blockers(world, repo, pull),
     }
 
 

@@ -10,6 +10,7 @@ from infra.local_github.git_objects import FileChange, diff, merge_trees, read_c
 from infra.local_github.git_store import ZERO
 from infra.local_github.objects_base import simple_user
 from infra.local_github.objects_pull import PullFacts
+from infra.local_github.owners import owners_missing
 from infra.local_github.records import Issue, Json, Protection, Pull, Repo, Review
 from infra.local_github.world import World
 
@@ -38,7 +39,7 @@ async def facts(world: World, repo: Repo, pull: Pull) -> PullFacts:
     mergeable: bool | None = None
     if repo.issues[pull.number].state == "open":
         mergeable = known.mergeable
-        blocked = bool(blockers(world, repo, pull))
+        blocked = bool(await blockers(world, repo, pull))
         state = "draft" if pull.draft else "blocked" if blocked else "clean"
         state = state if mergeable else "dirty"
     return PullFacts(mergeable, state, known.commits, known.additions, known.deletions, known.files)
@@ -62,7 +63,7 @@ def standing_reviews(repo: Repo, pull: Pull) -> dict[int, Review]:
     return standing
 
 
-def blockers(world: World, repo: Repo, pull: Pull) -> list[str]:
+async def blockers(world: World, repo: Repo, pull: Pull) -> list[str]:
     """Why the base branch's protection does not let this pull request merge, in GitHub's words."""
     rules = repo.protection.get(pull.base_ref)
     if rules is None:
@@ -77,6 +78,9 @@ def blockers(world: World, repo: Repo, pull: Pull) -> list[str]:
         if approved < rules.approvals:
             some = "review is" if rules.approvals == 1 else "reviews are"
             found.append(f"At least {rules.approvals} approving {some} required by reviewers with write access.")
+        by = {user for user, review in standing if review.state == "APPROVED"}
+        if rules.code_owners and await owners_missing(world, repo, pull, by):
+            found.append("Waiting on code owner review.")
     if rules.strict and pull.merge_base != pull.base_sha:
         found.append("This branch must be up to date with the base branch before merging.")
     return found

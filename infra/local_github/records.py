@@ -211,6 +211,7 @@ class Protection(Record):
     strict: bool = False
     approvals: int = 0
     reviews_required: bool = False
+    code_owners: bool = False
     dismiss_stale: bool = False
     enforce_admins: bool = True
 
@@ -240,6 +241,15 @@ class Repo(Record):
     checks: dict[int, CheckRun] = Field(default_factory=dict)
     statuses: list[Status] = Field(default_factory=list)
     reactions: list[Reaction] = Field(default_factory=list)
+
+
+class Team(Record):
+    """A team of an organisation, and its role in repositories."""
+
+    organisation_id: int
+    slug: str
+    members: list[int] = Field(default_factory=list)
+    roles: dict[int, Role] = Field(default_factory=dict)
 
 
 class Delivery(Record):
@@ -272,3 +282,4 @@ class State(Record):
     installations: dict[int, Installation] = Field(default_factory=dict)
     tokens: dict[str, Token] = Field(default_factory=dict)
     repos: dict[int, Repo] = Field(default_factory=dict)
+    teams: list[Team] = Field(default_factory=list)

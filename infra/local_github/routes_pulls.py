@@ -193,7 +193,7 @@ async def merge_pull(call: Call) -> Answer:
         raise ApiError(405, "Pull Request is still a draft")
     admin = call.actor.installation is None and call.world.role(repo, call.actor.user) == "admin"
     rules = repo.protection.get(pull.base_ref)
-    blocked = blockers(call.world, repo, pull)
+    blocked = await blockers(call.world, repo, pull)
     if blocked and rules and not (admin and not rules.enforce_admins):
         raise ApiError(405, " ".join(blocked))
     sha = await _merge_commit(call, pull, str(method))

@@ -31,7 +31,7 @@ def _as_rules(call: Call, rules: Protection) -> list[Json]:
         parameters: Json = {
             "required_approving_review_count": rules.approvals,
             "dismiss_stale_reviews_on_push": rules.dismiss_stale,
-            "require_code_owner_review": False,
+            "require_code_owner_review": rules.code_owners,
             "require_last_push_approval": False,
             "required_review_thread_resolution": False,
         }
@@ -72,7 +72,7 @@ def _shown(call: Call, rules: Protection) -> Json:
         shown["required_pull_request_reviews"] = {
             "url": f"{url}/required_pull_request_reviews",
             "dismiss_stale_reviews": rules.dismiss_stale,
-            "require_code_owner_reviews": False,
+            "require_code_owner_reviews": rules.code_owners,
             "require_last_push_approval": False,
             "required_approving_review_count": rules.approvals,
         }
@@ -100,6 +100,7 @@ async def put_protection(call: Call) -> Answer:
         if not isinstance(count, int) or not 0 <= count <= 6:
             raise unprocessable("required_approving_review_count must be between 0 and 6")
         rules.approvals, rules.dismiss_stale = count, reviews.get("dismiss_stale_reviews") is True
+        rules.code_owners = reviews.get("require_code_owner_reviews") is True
     call.repo.protection[branch] = rules
     return Answer(200, _shown(call, rules))
 

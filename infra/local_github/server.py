@@ -26,6 +26,7 @@ from infra.local_github import (
     routes_repos,
     routes_reviews,
     routes_rules,
+    routes_teams,
 )
 from infra.local_github.api import Answer, Api, Endpoint, Request
 from infra.local_github.auth import Actor, identify
@@ -46,13 +47,14 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *routes_pulls.ENDPOINTS,
     *routes_reviews.ENDPOINTS,
     *routes_rules.ENDPOINTS,
+    *routes_teams.ENDPOINTS,
     *routes_repos.ENDPOINTS,
     *graphql.ENDPOINTS,
     *routes_repos.GREEDY,
 )
 _PREFIXES = ("/api/v3", "/api/graphql", "/graphql")
 _BODY_LIMIT = 140 * 2**20
-_ROOTS = ("app", "installation", "repos", "repositories", "user", "users", "rate_limit")
+_ROOTS = ("app", "installation", "orgs", "repos", "repositories", "user", "users", "rate_limit")
 
 
 class LostReply(Exception):

@@ -30,6 +30,7 @@ from infra.local_github.records import (
     Repo,
     Role,
     State,
+    Team,
     Token,
     User,
 )
@@ -277,6 +278,21 @@ class World:
         if role is not None:
             repo.collaborators[user.id] = role
         self.save()
+
+    def add_team(self, organisation: str, slug: str, members: Sequence[str]) -> Team:
+        """Make a team of an organisation; it can do nothing in repositories until its `roles` say so."""
+        made = Team(
+            organisation_id=self._known(organisation).id, slug=slug, members=[self._known(m).id for m in members]
+        )
+        self.state.teams.append(made)
+        self.save()
+        return made
+
+    def team(self, organisation: str, slug: str) -> Team | None:
+        """A team by names, in any case."""
+        owner = self.user(organisation)
+        found = (t for t in self.state.teams if owner and t.organisation_id == owner.id)
+        return next((team for team in found if team.slug.lower() == slug.lower()), None)
 
     def protect(self, full_name: str, branch: str, rules: Protection | None) -> None:
         """Set or lift a branch's protection."""

@@ -33,6 +33,7 @@ from handlers.ports import (
 from tests.fakes.git_objects import FakeCommit, tree_sha
 from tests.fakes.github_world import FakePull, FakeWorld, Level
 from tests.fakes.installations import FakeInstallations
+from tests.fakes.rules import FakeRules
 
 BODY_LIMIT = 65_536
 OURS = re.compile(r"seconder/[A-Za-z0-9_-]+(?:[./][A-Za-z0-9_-]+)*")
@@ -40,7 +41,7 @@ RANKS: tuple[Level, ...] = ("none", "read", "triage", "write", "maintain", "admi
 
 
 class FakeGitHub(FakeWorld):
-    """The world with its ports: `issues, pulls, reviews, checks, repository, people, installations`."""
+    """The world with its ports: `issues, pulls, reviews, checks, repository, people, installations, rules`."""
 
     def __init__(self, app_id: int = 77, slug: str = "seconder") -> None:
         super().__init__(app_id, slug)
@@ -51,6 +52,7 @@ class FakeGitHub(FakeWorld):
         self.repository = FakeRepository(self)
         self.people = FakePeople(self)
         self.installations = FakeInstallations(self)
+        self.rules = FakeRules(self)
 
 
 def _fitting(body: str) -> str:

@@ -10,6 +10,7 @@ from typing import Literal, TypeVar
 
 from handlers.events import Actor, RepoRef
 from handlers.ports import (
+    BranchRules,
     CheckState,
     CommentFacts,
     InstallationFacts,
@@ -63,6 +64,8 @@ class FakeRepo:
     checks: dict[int, CheckState] = field(default_factory=dict)
     permissions: dict[int, Level] = field(default_factory=dict)
     reactions: set[tuple[str, int, str]] = field(default_factory=set)
+    rules: dict[str, BranchRules] = field(default_factory=dict)
+    teams: dict[str, tuple[Level, tuple[int, ...]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,10 @@ class FakeWorld:
     def permit(self, repo: RepoRef, who: Actor, permission: Level) -> None:
         """Change somebody's permission."""
         self.at(repo).permissions[who.id] = permission
+
+    def add_team(self, repo: RepoRef, name: str, permission: Level, *members: Actor) -> None:
+        """A team `org/slug` with this permission in the repository."""
+        self.at(repo).teams[name.casefold()] = (permission, tuple(one.id for one in members))
 
     def rename_person(self, who: Actor, login: str) -> Actor:
         """Give the account another login; the id stays."""
@@ -257,7 +264,7 @@ class FakeWorld:
     def merged_files(self, repo: RepoRef, base: str, head: str) -> Files:
         """The base's files with what the head changed since they parted. Raises `Refused` where both changed."""
         theirs = self.behind(repo, base)
-        fork = next((sha for sha in self._newest_first(repo, head) if sha in theirs), None)
+        fork = next((sha for sha in self.newest_first(repo, head) if sha in theirs), None)
         old = self.commit(repo, fork).files if fork else {}
         mine, now = self.commit(repo, head).files, self.commit(repo, base).files
         merged = dict(now)
@@ -269,7 +276,8 @@ class FakeWorld:
                 merged[path] = mine[path]
         return merged
 
-    def _newest_first(self, repo: RepoRef, sha: str) -> list[str]:
+    def newest_first(self, repo: RepoRef, sha: str) -> list[str]:
+        """The commit and everything that it builds on, newest first."""
         return sorted(self.behind(repo, sha), key=lambda one: self.commit(repo, one).date, reverse=True)
 
     def lines_of_diff(self, repo: RepoRef, number: int, path: str) -> set[int]:

@@ -94,6 +94,7 @@ class Team:
                 github.repository,
                 github.people,
                 github.installations,
+                github.rules,
             ),
             store=Store(store.runs, store.tasks, store.turns, store.effects, store.blobs, store.open_runs),
             workspaces=self.workspaces,

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from handlers.events import Actor, RepoRef
-from handlers.ports import Checks, Issues, People, Pulls, Repository, Reviews
+from handlers.ports import BranchRules, Checks, Issues, People, Pulls, Repository, Reviews, Rules
 from infra.github.connect import GitHubAdapters, connect
 from infra.github.options import Options
 from infra.github.tokens import AppKey
 from infra.local_github import AppSpec, Fault, LocalGitHub
+from infra.local_github.records import Protection
 from tests.fakes.github import FakeGitHub
 from tests.fakes.github_world import Level
 
@@ -30,7 +31,7 @@ FAULTS = {
 
 
 class Ports(Protocol):
-    """The six ports."""
+    """The seven ports."""
 
     @property
     def issues(self) -> Issues: ...
@@ -44,6 +45,8 @@ class Ports(Protocol):
     def repository(self) -> Repository: ...
     @property
     def people(self) -> People: ...
+    @property
+    def rules(self) -> Rules: ...
 
 
 class Stage(Protocol):
@@ -59,6 +62,14 @@ class Stage(Protocol):
     async def person(self, login: str, level: Level) -> Actor: ...
 
     async def rename(self, who: Actor, login: str) -> None: ...
+
+    async def team(self, slug: str, level: Level, members: Sequence[Actor]) -> None:
+        """A team of the organisation `octo`, with this role in the repository."""
+        ...
+
+    async def protect(self, rules: BranchRules) -> None:
+        """Hold the default branch to these rules."""
+        ...
 
     async def issue(self, who: Actor, title: str, body: str | None) -> int: ...
 
@@ -89,6 +100,12 @@ class FakeStage:
 
     async def rename(self, who: Actor, login: str) -> None:
         self.ports.rename_person(who, login)
+
+    async def team(self, slug: str, level: Level, members: Sequence[Actor]) -> None:
+        self.ports.add_team(self.repo, f"octo/{slug}", level, *members)
+
+    async def protect(self, rules: BranchRules) -> None:
+        self.ports.at(self.repo).rules["main"] = rules
 
     async def issue(self, who: Actor, title: str, body: str | None) -> int:
         return self.ports.add_issue(self.repo, who, title, body or "")
@@ -143,6 +160,21 @@ class LocalStage:
 
     async def rename(self, who: Actor, login: str) -> None:
         self.github.world.state.users[who.id].login = login
+
+    async def team(self, slug: str, level: Level, members: Sequence[Actor]) -> None:
+        world = self.github.world
+        made = world.add_team("octo", slug, [one.login for one in members])
+        if level != "none":
+            made.roles[self.repo.id] = level
+
+    async def protect(self, rules: BranchRules) -> None:
+        protection = Protection(
+            checks=[(name, None) for name in sorted(rules.checks)],
+            approvals=rules.approvals,
+            reviews_required=rules.code_owners,
+            code_owners=rules.code_owners,
+        )
+        self.github.world.protect(self.repo.full_name, "main", protection)
 
     async def issue(self, who: Actor, title: str, body: str | None) -> int:
         made = await self.github.act(who.login, "POST", f"{self._path}/issues", {"title": title, "body": body})
@@ -199,7 +231,9 @@ class LocalServer:
             (files / path).write_text(text)
         async with LocalGitHub.start(directory / "data") as github:
             github.world.add_user("maker")
-            permissions = dict.fromkeys(("issues", "pull_requests", "contents", "checks"), "write")
+            permissions = dict.fromkeys(("issues", "pull_requests", "contents", "checks"), "write") | {
+                "members": "read"
+            }
             app = github.world.add_app("maker", AppSpec("seconder", permissions, ()))
             ports = connect(AppKey(app.id, app.private_key_pem), Options(api_url=github.api_url), time=HastyTime())
             try:

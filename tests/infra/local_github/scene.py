@@ -24,6 +24,7 @@ PERMISSIONS = {
     "checks": "write",
     "statuses": "write",
     "administration": "write",
+    "members": "read",
 }
 EVENTS = (
     "check_run",

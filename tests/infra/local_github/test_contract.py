@@ -45,6 +45,7 @@ async def test_every_answer_parses_with_githubkit(scene: Scene) -> None:
         await _files(walk, bot.rest)
         await _issues(walk, bot.rest)
         await _rules(walk, bot.rest)
+        await _teams(walk, scene, bot.rest)
         number = await _pulls(walk, bot.rest, head)
         await _reviews(walk, bot.rest, bob.rest, number)
         await _checks(walk, bot.rest, head)
@@ -162,6 +163,13 @@ async def _rules(walk: Walk, rest: Any) -> None:
     await walk(rest.repos.async_get_branch_protection(OWNER, REPO, "main"))
     rules = await walk(rest.repos.async_get_branch_rules(OWNER, REPO, "main"))
     assert [r.type for r in rules] == ["deletion", "non_fast_forward", "pull_request", "required_status_checks"]
+
+
+async def _teams(walk: Walk, scene: Scene, rest: Any) -> None:
+    scene.gh.world.add_team(OWNER, "web", ["bob"]).roles[scene.repo.id] = "write"
+    (member,) = await walk(rest.teams.async_list_members_in_org(OWNER, "web"))
+    assert member.login == "bob"
+    await walk(rest.teams.async_check_permissions_for_repo_in_org(OWNER, "web", OWNER, REPO))
 
 
 async def _pulls(walk: Walk, rest: Any, head: str) -> int:
