@@ -9,20 +9,16 @@ from dataclasses import dataclass, field
 
 import structlog
 
+from bot.routing import Router
 from handlers.context import Context
 from handlers.ending import end
-from handlers.events import Event
-from handlers.ports import Bus, Later, Unknown
-from handlers.router import GROUP, Poison, route
+from handlers.ports import Bus
+from handlers.router import GROUP
 
 log = structlog.get_logger("seconder.worker")
 
-BATCH = 20
-BLOCK_MS = 1_000
-TRIES = 6
 TRIM_EVERY_S = 60.0
 KEEP_EVERY_S = 2.5
-LONGEST_PAUSE_S = 30.0
 SHORTEST_PAUSE_S = 0.2
 STORE_PAUSE_S = 5.0
 CALM_S = 30.0
@@ -52,7 +48,7 @@ async def work(context: Context, bus: Bus, engine: Engine, pace: Pace) -> None:
     """Run the worker until cancelled, or until one of its loops fails for good."""
     loops: dict[str, Callable[[], Awaitable[None]]] = {
         "engine": engine.run,
-        "router": _Router(context, bus, pace.name, engine.unavailable).run,
+        "router": Router(context, bus, pace.name, engine.unavailable).run,
         "keeper": lambda: _keep(bus, pace.name),
         "sweeper": lambda: _sweep(context, pace.sweep_s),
         "trimmer": lambda: _trim(engine),
@@ -99,48 +95,3 @@ async def _trim(engine: Engine) -> None:
     while True:
         await asyncio.sleep(TRIM_EVERY_S)
         await engine.trim()
-
-
-@dataclass(frozen=True)
-class _Router:
-    """Handles the bus's events one after the other. `unavailable` is what the store's errors are called."""
-
-    context: Context
-    bus: Bus
-    name: str
-    unavailable: tuple[type[Exception], ...]
-
-    async def run(self) -> None:
-        """Handle events for ever. Raises what is `unavailable`."""
-        while True:
-            for stream_id, event in await self.bus.read(GROUP, self.name, BATCH, BLOCK_MS):
-                await self._one(stream_id, event)
-
-    async def _one(self, stream_id: str, event: Event) -> None:
-        """Handle an event until it is done, or put it aside after some tries: one bad event holds nobody up for
-        long, and never ends the process, which would only meet it again."""
-        for number in range(1, TRIES + 1):
-            try:
-                await route(self.context, event)
-            except Poison as error:
-                await self._park(stream_id, event, str(error))
-                return
-            except (Later, Unknown) as error:
-                pause = error.seconds if isinstance(error, Later) else 2.0**number / 4
-                why = str(error)
-            except self.unavailable:
-                raise
-            except Exception as error:  # the edge of a handler: what was not foreseen is tried again, then put aside
-                log.exception("event_crashed", name=event.name, id=event.id)
-                pause, why = 2.0**number / 10, f"unexpected {type(error).__name__}: {error}"
-            else:
-                await self.bus.ack(GROUP, [stream_id])
-                return
-            if number < TRIES:
-                log.info("event_again", name=event.name, id=event.id, why=why[:200], again_in_s=pause)
-                await asyncio.sleep(min(pause, LONGEST_PAUSE_S))
-        await self._park(stream_id, event, f"gave up after {TRIES} tries: {why}")
-
-    async def _park(self, stream_id: str, event: Event, reason: str) -> None:
-        log.error("event_parked", name=event.name, id=event.id, why=reason)
-        await self.bus.park(GROUP, stream_id, event, reason)

@@ -5,7 +5,7 @@ Times are milliseconds UTC, money is integer micro-dollars.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -37,8 +37,13 @@ class Bus(Protocol):
         """Store a delivery's events, once: False when the delivery or its body was seen before."""
         ...
 
-    async def read(self, group: str, consumer: str, count: int, block_ms: int) -> Sequence[tuple[str, Event]]:
-        """The next events of a group with their stream ids: first what this consumer has not acknowledged, then new."""
+    async def read(
+        self, group: str, consumer: str, count: int, block_ms: int, held: Collection[str] = ()
+    ) -> Sequence[tuple[str, Event]]:
+        """The next events of a group with their stream ids: first what this consumer has not acknowledged, then new.
+
+        `held` are stream ids that it has in hand still and is not given again.
+        """
         ...
 
     async def keep(self, group: str, consumer: str) -> None:

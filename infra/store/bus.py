@@ -6,7 +6,7 @@ Sources: Redis Streams introduction (pending entries lists, XAUTOCLAIM), XREADGR
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from pydantic import ValidationError
 from redis.exceptions import ResponseError
@@ -21,6 +21,7 @@ OTHERS_KEEP_MS = 24 * 3600 * 1000
 # A consumer that lives says so several times in this time (`keep`).
 ORPHANED_MS = 10_000
 FORGET_AFTER_MS = 3600 * 1000
+PAGE = 500
 
 
 class RedisBus:
@@ -43,35 +44,51 @@ class RedisBus:
         done = await self._scripts.run("ingest", delivery.id, delivery.body_digest or "", DEDUPE_MS, *events)
         return int(done) == 1
 
-    async def read(self, group: str, consumer: str, count: int, block_ms: int) -> Sequence[tuple[str, Event]]:
-        """What this consumer was given and has not acknowledged; when there is none, new events.
+    async def read(
+        self, group: str, consumer: str, count: int, block_ms: int, held: Collection[str] = ()
+    ) -> Sequence[tuple[str, Event]]:
+        """What this consumer was given, has not acknowledged and does not hold; when there is none, new events.
 
-        A consumer that reads again with events in hand has lost them, with its process or with its connection.
+        A consumer that reads again and does not hold what it was given has lost it, with its process or connection.
         """
         try:
-            events = await self._next(group, consumer, count, block_ms)
+            events = await self._next(group, consumer, count, block_ms, held)
         except ResponseError as error:
             if "NOGROUP" not in str(error):
                 raise
             # The store came back without what it held: the group is made anew by the next read.
             self._given.pop((group, consumer), None)
             return []
-        self._given[group, consumer] = {stream_id for stream_id, _ in events}
+        self._given[group, consumer] = {stream_id for stream_id, _ in events}.union(held)
         return events
 
-    async def _next(self, group: str, consumer: str, count: int, block_ms: int) -> Sequence[tuple[str, Event]]:
+    async def _next(
+        self, group: str, consumer: str, count: int, block_ms: int, held: Collection[str]
+    ) -> Sequence[tuple[str, Event]]:
         key = (group, consumer)
         known = self._given.get(key)
         if known is None:
             await self._make(group)
-        if known is None or known or key in self._recovering:
+        if known is None or known.difference(held) or key in self._recovering:
             self._recovering.add(key)
-            pending = await self._read(group, consumer, "0", count, None)
+            pending = await self._pending(group, consumer, count, held)
             if pending:
                 return pending
             self._recovering.discard(key)
-        orphans = await self._adopt(group, consumer, count)
+        orphans = await self._adopt(group, consumer, count, held)
         return orphans or await self._read(group, consumer, ">", count, block_ms)
+
+    async def _pending(
+        self, group: str, consumer: str, count: int, held: Collection[str]
+    ) -> Sequence[tuple[str, Event]]:
+        """What was given and is not held: pages may be full of what is."""
+        start = "0"
+        while True:
+            rows = await self._rows(group, consumer, start, count, None)
+            lost = await self._events(group, [row for row in rows if text(row[0]) not in held])
+            if lost or not rows:
+                return lost
+            start = text(rows[-1][0])
 
     def _done(self, group: str, ids: Sequence[str]) -> None:
         for (known, _), given in self._given.items():
@@ -87,23 +104,29 @@ class RedisBus:
 
     async def keep(self, group: str, consumer: str) -> None:
         """Say that this consumer lives: nobody takes what it has not acknowledged. Source: XCLAIM (idle, JUSTID)."""
-        rows = await self._client.xpending_range(self._stream, group, "-", "+", 1000, consumername=consumer)
-        if rows:
+        start = "-"
+        while rows := await self._client.xpending_range(self._stream, group, start, "+", PAGE, consumername=consumer):
             mine = [row["message_id"] for row in rows]
             await self._client.xclaim(self._stream, group, consumer, 0, mine, justid=True)
+            start = f"({text(mine[-1])}"
 
-    async def _adopt(self, group: str, consumer: str, count: int) -> Sequence[tuple[str, Event]]:
+    async def _adopt(self, group: str, consumer: str, count: int, held: Collection[str]) -> Sequence[tuple[str, Event]]:
         """Events that another consumer took and has not acknowledged for a while: its process is gone."""
         answer = await self._client.xautoclaim(
             self._stream, group, consumer, min_idle_time=self._orphaned_ms, start_id="0-0", count=count
         )
-        return await self._events(group, answer[1])
+        return await self._events(group, [row for row in answer[1] if text(row[0]) not in held])
 
     async def _read(
         self, group: str, consumer: str, start: str, count: int, block_ms: int | None
     ) -> Sequence[tuple[str, Event]]:
+        return await self._events(group, await self._rows(group, consumer, start, count, block_ms))
+
+    async def _rows(
+        self, group: str, consumer: str, start: str, count: int, block_ms: int | None
+    ) -> Sequence[tuple[bytes, dict[bytes, bytes]]]:
         answer = await self._client.xreadgroup(group, consumer, {self._stream: start}, count=count, block=block_ms)
-        return await self._events(group, answer[0][1]) if answer else []
+        return answer[0][1] if answer else []
 
     async def _events(self, group: str, rows: Sequence[tuple[bytes, dict[bytes, bytes]]]) -> list[tuple[str, Event]]:
         """The rows as events; what cannot be read as one is put aside, so that it hides nothing that comes after it."""

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from bot.worker import TRIES, Engine, Pace, work
+from bot.routing import TRIES
+from bot.worker import Engine, Pace, work
 from handlers.events import CommandGiven, Event, GitHubEvent, IssueCreated
 from handlers.ports import Delivery
 from tests.fakes.store import RealStore

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from handlers.events import Event
@@ -37,11 +37,17 @@ class FakeBus:
             self._stream.append((f"{len(self._stream) + 1}-0", event))
         return True
 
-    async def read(self, group: str, consumer: str, count: int, block_ms: int) -> Sequence[tuple[str, Event]]:
+    async def read(
+        self, group: str, consumer: str, count: int, block_ms: int, held: Collection[str] = ()
+    ) -> Sequence[tuple[str, Event]]:
         self._check()
         given, acked = self._given.setdefault(group, {}), self._acked.setdefault(group, set())
         if (group, consumer) in self._recovering:
-            mine = [(row, event) for row, event in self._stream if given.get(row) == consumer and row not in acked]
+            mine = [
+                (row, event)
+                for row, event in self._stream
+                if given.get(row) == consumer and row not in acked and row not in held
+            ]
             if mine:
                 return mine[:count]
             self._recovering.discard((group, consumer))

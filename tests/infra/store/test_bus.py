@@ -117,6 +117,59 @@ async def test_a_consumer_that_lost_what_it_was_given_gets_it_again(store: Store
     assert [event.id for _, event in await store.bus.read("router", "w1", 10, 100)] == ["g3"]
 
 
+async def test_what_is_held_is_not_given_again_and_hides_nothing(store: Store) -> None:
+    """A consumer that puts events off goes on reading; after a loss it gets what it lost, and only that."""
+    for number in range(7):
+        await store.bus.ingest(delivery(f"g{number}", None))
+    first = await store.bus.read("router", "w1", 4, 50)
+    held = [stream_id for stream_id, _ in first]
+    assert [event.id for _, event in await store.bus.read("router", "w1", 2, 50, held)] == ["g4", "g5"]
+    assert [event.id for _, event in await store.bus.read("router", "w1", 2, 50, held)] == ["g4", "g5"], "it lost these"
+    restarted = RedisBus(store.scripts)
+    assert [event.id for _, event in await restarted.read("router", "w1", 2, 50, held[:3])] == ["g3"]
+    assert [event.id for _, event in await restarted.read("router", "w1", 2, 50, held)] == ["g4", "g5"]
+
+
+async def test_a_page_of_rows_that_are_no_events_hides_nothing(store: Store) -> None:
+    key = store.scripts.key("bus")
+    rows = [await store.client.xadd(key, {"e": "{"}) for _ in range(3)]
+    await store.bus.ingest(delivery("good", None))
+    await store.client.xgroup_create(key, "router", id="0")
+    assert len(await store.client.xreadgroup("router", "w1", {key: ">"})) == 1  # taken, and the process died
+    assert [event.id for _, event in await store.bus.read("router", "w1", 2, 50)] == ["good"]
+    assert await store.client.xlen(store.scripts.key("parked", "router")) == len(rows)
+
+
+async def test_a_life_sign_covers_more_than_a_page(store: Store) -> None:
+    for number in range(1_100):
+        await store.client.xadd(store.scripts.key("bus"), {"e": Event(id=str(number), name="x").model_dump_json()})
+    assert len(await store.bus.read("router", "slow", 2_000, 50)) == 1_100
+    await asyncio.sleep(0.3)
+    await store.bus.keep("router", "slow")
+    assert list(await RedisBus(store.scripts, orphaned_ms=250).read("router", "alive", 10, 1)) == []
+
+
+async def test_what_the_router_has_finished_goes_after_a_day(store: Store) -> None:
+    """Other groups have a window of time; the router's is kept however old it is."""
+    key, now = store.scripts.key("bus"), (await store.client.time())[0] * 1000
+    day = 24 * 3600 * 1000
+    row = Event(id="x", name="x").model_dump_json()
+    for at in [*range(now - 2 * day, now - 2 * day + 300), now - day // 2]:
+        await store.client.xadd(key, {"e": row}, id=f"{at}-0")
+    taken = await store.bus.read("router", "w1", 250, 50)
+    await store.bus.ack("router", [stream_id for stream_id, _ in taken[:200]])
+    await store.bus.trim()
+    left = [stream_id.decode() for stream_id, _ in await store.client.xrange(key)]
+    assert len(left) < 301, "something went"
+    assert taken[200][0] in left
+    rest = [stream_id for stream_id, _ in await store.bus.read("router", "w1", 500, 50, [i for i, _ in taken[200:]])]
+    await store.bus.ack("router", [*(stream_id for stream_id, _ in taken[200:]), *rest])
+    await store.bus.trim()
+    left = [stream_id.decode() for stream_id, _ in await store.client.xrange(key)]
+    assert f"{now - day // 2}-0" in left, "a late group may still want it"
+    assert len(left) <= 101, "approximately: nodes of a hundred go whole"
+
+
 async def test_more_than_one_batch_left_behind_comes_again_first(store: Store) -> None:
     for number in range(5):
         await store.bus.ingest(delivery(f"g{number}", None))
