@@ -168,7 +168,7 @@ def _by(state: RunState, what: State) -> tuple[str, ...]:
 def _resolvers(state: RunState, gate: str) -> tuple[str, ...]:
     """Who opened a gate, the last time that it was opened."""
     for said in reversed(state.heard("gate_resolved")):
-        if said.data.get("gate") == gate:
+        if said.data.get("gate") == gate and said.data.get("word") != "no":
             return tuple(str(name) for name in _list(said.data.get("by")))
     return ()
 

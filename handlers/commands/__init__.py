@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from handlers.commands import budget, help, merge, retry, start, status, steer, stop
+from handlers.commands import approve, budget, help, merge, modify, reject, retry, start, status, steer, stop, why
 from handlers.commands.record import WHO_IN_WORDS, Command
 from handlers.messages.replies import Reply
 from handlers.orders import Entitled, Order
@@ -19,7 +19,20 @@ class Module(Protocol):
     async def run(self, order: Order, /) -> Reply | None: ...
 
 
-MODULES: tuple[Module, ...] = (start, status, steer, stop, retry, budget, merge, help)
+MODULES: tuple[Module, ...] = (
+    start,
+    status,
+    steer,
+    stop,
+    retry,
+    approve,
+    reject,
+    modify,
+    budget,
+    merge,
+    why,
+    help,
+)
 COMMANDS: tuple[Command, ...] = tuple(module.COMMAND for module in MODULES)
 ENTITLED: Mapping[str, Entitled] = {module.COMMAND.verb: Entitled(module.COMMAND.who, module.run) for module in MODULES}
 

@@ -92,6 +92,50 @@ class ByReview(Reply):
 
 
 @dataclass(frozen=True)
+class GateLine:
+    """A gate that is open: what to say to open it (a command, unless it is a review), and the logins who may."""
+
+    name: str
+    say: str
+    command: bool
+    who: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class WhatIsOpen(Reply):
+    """A word at a gate decided nothing: why, and which gates are open now."""
+
+    TEMPLATE = "reply_gates.md.j2"
+    verb: str
+    problem: str
+    gates: tuple[GateLine, ...] = ()
+
+
+@dataclass(frozen=True)
+class WhyLine:
+    """One entry on the way back to the issue. `by` is a role or a login, `kind` tells which."""
+
+    entry: str
+    by: str
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Why(Reply):
+    """Where something comes from, nearest first; without `lines` it is not known here, and `entries` lists what is.
+
+    `line` is the text of the line of code that was asked for.
+    """
+
+    TEMPLATE = "reply_why.md.j2"
+    asked: str
+    lines: tuple[WhyLine, ...]
+    line: str = ""
+    entries: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Misread(Reply):
     """A comment that was meant for us and could not be followed; `explanation` comes from the grammar."""
 
@@ -201,6 +245,8 @@ REPLIES: tuple[type[Reply], ...] = (
     HeadMoved,
     NotYet,
     ByReview,
+    WhatIsOpen,
+    Why,
     Misread,
     Usage,
     Edited,

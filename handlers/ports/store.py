@@ -169,7 +169,8 @@ class Word:
     """What somebody said, or that something which waiting steps look at has changed. Counts once per `cause`.
 
     `steers` reach running agents before their next turn; `budget` raises the run's limit (micro-dollars), to `ceiling`
-    at most: a word that would go beyond is not written at all. Without a ceiling (0) there is no bound.
+    at most: a word that would go beyond is not written at all. Without a ceiling (0) there is no bound. `halt` is a
+    reason to stop the run for, as `RunLog.cancel` does, in the same moment.
     """
 
     cause: str
@@ -178,6 +179,7 @@ class Word:
     steers: tuple[str, ...] = ()
     budget: int = 0
     ceiling: int = 0
+    halt: str = ""
 
 
 class RunLog(Protocol):

@@ -29,12 +29,20 @@ async def close(work: Work) -> Commit:
             return work.done(work.entry("summary", merged), ending="run_completed")
         for head in _heads(work, pull):
             await _conclude(work, head, reason)
+        if pull is not None and pull.state == "open" and _refused(work):
+            await work.context.github.pulls.close(work.run.repo, pull.number)
     except (Later, Unknown):
         raise
     except GitHubError as error:
         # The repository may be gone, or the App removed: the run is over all the same.
         log.warning("left_as_it_is", run=work.run.id, why=str(error))
     return work.done(work.entry("summary", Summary(outcome="cancelled", text=reason)), ending="run_cancelled")
+
+
+def _refused(work: Work) -> bool:
+    """Whether a person's no at a gate ended the run: then nobody wants its pull request."""
+    last = work.state.last("gate_resolved")
+    return last is not None and last.data.get("word") == "no"
 
 
 async def _wait_for_what_is_on_its_way(work: Work) -> None:

@@ -108,12 +108,14 @@ class RedisRunLog:
         """Append what was said and wake what waits; False when it was known or the run is not open."""
         entries = [await seal_entry(entry, self._blobs) for entry in word.entries]
         events = [seal_event(event) for event in word.events]
+        halt = seal("note", {"cancel": word.halt, "cause": word.cause}) if word.halt else ""
         answer = await self._scripts.run(
             "vote",
             run,
             word.cause,
             word.budget,
             word.ceiling,
+            halt,
             len(word.steers),
             len(entries),
             *word.steers,

@@ -14,6 +14,7 @@ async def command(
     on_pull: int | None = None,
     cause: str | None = None,
     sender: Actor | None = None,
+    at: int = 0,
 ) -> str:
     """Somebody comments a command: it stands on the thread, and its event arrives. Returns the event's id."""
     who = who or team.rita
@@ -41,7 +42,7 @@ async def command(
         arguments=arguments,
         words=words,
     )
-    return await team.send(record, cause)
+    return await team.send(record, cause, at)
 
 
 async def comment(team: Team, body: str, who: Actor, where: str = "issue", on_pull: int | None = None) -> str:

@@ -68,14 +68,6 @@ async def test_an_account_that_took_over_a_login_is_nobody(team: Team) -> None:
     assert (await team.facts()).status == "open"
 
 
-@pytest.mark.parametrize("verb", ["approve", "reject", "modify", "why"])
-async def test_a_verb_that_has_no_deed_yet_is_silence(team: Team, verb: str) -> None:
-    await team.begin()
-    await command(team, f"/{verb}")
-    assert reactions(team) == set()
-    assert replies(team) == []
-
-
 MISREAD = [
     pytest.param("/stop!", "/stop", id="odd end"),
     pytest.param("/seconder dance", "dance", id="unknown verb"),

@@ -76,6 +76,14 @@ local function create_task(run, task, node, inputs, writes, visit, at)
   redis.call('SADD', P .. 'tasks:' .. run, task)
   redis.call('ZADD', P .. 'due', at, task)
 end
+-- Every open step is fenced; the closing step settles what was begun, and ends the run.
+local function halt(run, record, at)
+  fence_all(run)
+  redis.call('HSET', P .. 'run:' .. run, 'status', 'cancelling')
+  append(run, 'note', record, at)
+  create_task(run, run .. '/close.1', 'close', '[]', '[]', 1, at)
+  poke(run .. '/status.1', at)
+end
 -- 1 when the token is the current one of a leased step.
 local function holds(task, token)
   local t = redis.call('HMGET', P .. 'task:' .. task, 'token', 'state')

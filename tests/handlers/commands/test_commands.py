@@ -41,7 +41,7 @@ def test_the_list_is_the_files() -> None:
 
 
 def test_what_changes_something_needs_at_least_write() -> None:
-    assert {command.verb for command in COMMANDS if command.who == "anyone"} == {"status", "help"}
+    assert {command.verb for command in COMMANDS if command.who == "anyone"} == {"status", "why", "help"}
 
 
 def test_the_table_has_one_row_a_command() -> None:

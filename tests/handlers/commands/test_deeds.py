@@ -15,7 +15,18 @@ from tests.fakes.team import Team
 from tests.handlers.orders_scene import command, comment, reactions, replies
 
 NEED_A_RUN = [
-    pytest.param(text, id=text) for text in ("/status", "/steer x", "/stop", "/retry", "/budget +5", "/merge")
+    pytest.param(text, id=text)
+    for text in (
+        "/status",
+        "/steer x",
+        "/stop",
+        "/retry",
+        "/budget +5",
+        "/merge",
+        "/approve",
+        "/reject no",
+        "/modify design\nElse.",
+    )
 ]
 QUESTIONS = submit(decision="questions", questions=["Which format?"])
 

@@ -245,6 +245,27 @@ REPLIES: dict[str, replies.Reply] = {
         "merge", "one approving review of 0123abcd0123", ("ann",), "nobody has approved this commit yet", PULL_URL
     ),
     "reply_by_review": replies.ByReview("approve", PULL_URL),
+    "reply_gates": replies.WhatIsOpen(
+        "approve",
+        "More than one gate is open, so I need to know which one you mean.",
+        (
+            replies.GateLine("security", "/approve security 0123abc", True, ("ann", "max")),
+            replies.GateLine("cost", "/approve cost", True),
+            replies.GateLine("quality", "an approving review", False, ("ann",)),
+        ),
+    ),
+    "reply_gates_none": replies.WhatIsOpen("approve", f"The {EVIL} gate is not open now."),
+    "reply_why": replies.Why(
+        "calc.py:3",
+        (
+            replies.WhyLine("code.developer.1", "developer", "agent", f"Adds total() {EVIL}"),
+            replies.WhyLine("design.d7", "ann", "person", "Keep one parser"),
+            replies.WhyLine("repo_map.survey.1", "survey", "system", "12 files; tests: pytest"),
+            replies.WhyLine("issue.1", "rita", "person", "#12 Add a total"),
+        ),
+        "def total(numbers):",
+    ),
+    "reply_why_unknown": replies.Why(f"`x`|{EVIL}", (), entries=("issue.1", "code.developer.1")),
     "reply_misread": replies.Misread("I read `/merge!`. Did you mean `/merge`? Post it again without `!`."),
     "reply_usage": replies.Usage("/budget +N", "/budget +5", f"How much? I read {EVIL}"),
     "reply_edited": replies.Edited("merge"),
