@@ -195,6 +195,8 @@ class TestResults(Value):
     failed: int | None = None
     skipped: int | None = None
     isolation: str = ""
+    refused: tuple[str, ...] = Field(default=(), description="lines of manifests that were not acted on, and why")
+    blocked: tuple[str, ...] = Field(default=(), description="hosts that were refused while packages were fetched")
     conflicts: tuple[Conflict, ...] = ()
     includes: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()

@@ -142,6 +142,9 @@ class TestReport:
 
     `failures` are the failing tests by the runner's own names. Of these, `flaky` passed when they were run again, and
     `known` fail on the base commit as well. Where nothing else fails, the outcome is passed.
+
+    `refused` are lines of the repository's manifests that were not acted on, `blocked` hosts that were refused while
+    its packages were fetched.
     """
 
     __test__ = False
@@ -159,6 +162,8 @@ class TestReport:
     failures: tuple[str, ...] = ()
     flaky: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    blocked: tuple[str, ...] = ()
 
     @property
     def blamed(self) -> tuple[str, ...]:

@@ -172,6 +172,7 @@ def _test_results(entry: Entry, delimiter: str) -> str:
         bullets("Fail on the base commit as well, so not for this change", value.known),
         bullets("Flaky: failed, and passed when run again", value.flaky),
         bullets("New or changed tests that fail on the base commit and pass here", value.proven),
+        f"Requirements that are not installed: {'; '.join(value.refused[:10])}" if value.refused else "",
         digest(value.output, "use run_tests"),
     )
     conflicts = [

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from ipaddress import ip_address
@@ -89,7 +90,7 @@ def _redis(value: SecretStr) -> SecretStr:
     return value
 
 
-def _secrets(value: object) -> object:
+def _parts(value: object) -> object:
     """`one,two` as a tuple."""
     return tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else value
 
@@ -116,6 +117,14 @@ def _folder(value: Path) -> Path:
     return value.resolve()
 
 
+def _hosts(value: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of hosts, each with a port or without."""
+    for host in value:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]*[A-Za-z][A-Za-z0-9-]*(?::\d{1,5})?", host):
+            raise ValueError("names something that is no host.")
+    return tuple(host.lower() for host in value)
+
+
 Url = Annotated[str, AfterValidator(_http)]
 
 
@@ -138,7 +147,7 @@ class Settings(BaseSettings):
     github_app_private_key_path: Path | None = Field(
         None, alias="GITHUB_APP_PRIVATE_KEY_PATH", description="A file with the private key, instead of the key itself."
     )
-    github_webhook_secret: Annotated[tuple[SecretStr, ...], BeforeValidator(_secrets), AfterValidator(_long_enough)] = (
+    github_webhook_secret: Annotated[tuple[SecretStr, ...], BeforeValidator(_parts), AfterValidator(_long_enough)] = (
         Field((), alias="GITHUB_WEBHOOK_SECRET", description="The webhook's secret; `new,old` while it is replaced.")
     )
     github_api_url: Url = Field(
@@ -169,6 +178,17 @@ class Settings(BaseSettings):
     )
     toolchain: Annotated[Path, AfterValidator(_folder)] | None = Field(
         None, alias="SECONDER_TOOLCHAIN", description="Folder of an environment that tests see read-only."
+    )
+    python_index: Url | None = Field(
+        None,
+        alias="SECONDER_PYTHON_INDEX",
+        description="Package index for what tests need (https); empty: as pip is set on this machine.",
+    )
+    index_hosts: Annotated[tuple[str, ...], BeforeValidator(_parts), AfterValidator(_hosts)] = Field(
+        (), alias="SECONDER_INDEX_HOSTS", description="Further hosts that packages may come from, with commas between."
+    )
+    environments_gb: int = Field(
+        10, alias="SECONDER_ENVIRONMENTS_GB", ge=1, le=10_000, description="GiB that environments of tests may take."
     )
     test_seconds: int = Field(
         300, alias="SECONDER_TEST_SECONDS", ge=1, le=3600, description="Seconds that one run of the tests may take."

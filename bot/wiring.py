@@ -5,6 +5,7 @@ What the web process needs is imported at once; the heavy clients (githubkit, an
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 import time
@@ -304,6 +305,8 @@ def _github(settings: Settings) -> GitHubAdapters:
 
 
 async def _workspaces(settings: Settings, github: GitHubAdapters, own_sample: bool) -> LocalWorkspaces:
+    from infra.dependencies.environments import Environments, EnvironmentSettings
+    from infra.dependencies.indexes import IndexSettings
     from infra.git.names import remote_for
     from infra.git.repositories import Repositories
     from infra.sandbox.bubblewrap import Sandbox
@@ -322,8 +325,13 @@ async def _workspaces(settings: Settings, github: GitHubAdapters, own_sample: bo
     plain = PlainProcess() if own_sample else None
     sandbox = Sandbox(toolchain, Limits(wall_s=settings.test_seconds, cpu_s=settings.test_seconds))
     workspace = WorkspaceSettings(data, command, quick_s=settings.quick_test_seconds)
-    spaces = LocalWorkspaces(workspace, repositories, sandbox, plain)
+    indexes = IndexSettings(settings.python_index or "", settings.index_hosts, os.environ)
+    places = EnvironmentSettings(data / "environments", all_bytes=settings.environments_gb << 30, indexes=indexes)
+    environments = None if own_sample or settings.toolchain else Environments(places, sandbox)
+    spaces = LocalWorkspaces(workspace, repositories, sandbox, plain, environments)
     await spaces.sweep()
+    if environments is not None:
+        await environments.sweep()
     return spaces
 
 

@@ -34,8 +34,7 @@ log = structlog.get_logger("seconder.advance")
 CONTROL = "control:"
 STATUS = "status"
 ROUNDS = 20
-LONGEST_WAIT_S = 3600.0
-"""Rate limits are made anew each hour; whoever asked sooner would spend the step's tries on nothing."""
+LONGEST_WAIT_S = 300.0
 
 
 class Advancer:
@@ -208,7 +207,7 @@ def _says(run: str, state: RunState, name: str, why: str) -> Decision:
 
 
 def _wait_ms(work: Work, asked_s: float | None) -> int:
-    """What the other side asked for, at most an hour; else doubling from the base, at most a minute."""
+    """What the other side asked for, at most five minutes; else doubling from the base."""
     if asked_s is not None:
         return int(min(max(asked_s, 0.05), LONGEST_WAIT_S) * 1000)
     return int(min(work.context.options.backoff_base_ms * 2 ** (work.lease.attempts - 1), 60_000))

@@ -52,6 +52,8 @@ def tests_of(state: RunState) -> TestsView | None:
         known=results.known,
         on_base=results.on_base,
         proven=results.proven,
+        refused=results.refused,
+        blocked=results.blocked,
     )
 
 

@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
-import structlog
 
 from infra.store import embedded
 from tests.fakes.store import RealStore
-
-
-def pytest_configure() -> None:
-    """Errors that are logged show no local variables: to lay those out takes seconds, in which no loop runs."""
-    renderer = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
-    structlog.configure(processors=[*structlog.get_config()["processors"][:-1], renderer])
 
 
 @pytest.fixture(scope="session")

@@ -43,6 +43,8 @@ def report_text(report: TestReport) -> str:
     ):
         if names:
             lines.append(f"{title}: {cut(', '.join(names), _NAMES, 'they stand in the output')}")
+    if report.refused:
+        lines.append(f"requirements that are not installed: {'; '.join(report.refused[:10])}")
     if report.outcome != "not_run":
         lines.append(f"seconds: {report.seconds:.1f}")
         lines.append("output:")

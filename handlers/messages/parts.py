@@ -58,6 +58,7 @@ class TestsView:
     """The result of a test run, as printed by the code under test. `command` is the argv.
 
     `flaky`, `known`, `on_base` and `proven` are those of `agents.board.TestResults`.
+    `refused` are lines of manifests that were not acted on, `blocked` hosts refused while packages were fetched.
     """
 
     __test__ = False
@@ -76,6 +77,8 @@ class TestsView:
     known: tuple[str, ...] = ()
     on_base: Literal["", "fail", "pass", "unknown"] = ""
     proven: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    blocked: tuple[str, ...] = ()
 
 
 def money(micro: int) -> str:

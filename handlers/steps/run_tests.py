@@ -59,6 +59,8 @@ async def run(work: Work) -> Commit:
         failed=report.failed,
         skipped=report.skipped,
         isolation=report.isolation,
+        refused=report.refused,
+        blocked=report.blocked,
         conflicts=conflicts,
         includes=_included(code, tests_entry),
         failures=report.failures,

@@ -67,6 +67,11 @@ class Proxy:
     open: int = 0
 
     @property
+    def is_spent(self) -> bool:
+        """Whether more bytes have passed than may."""
+        return self.up > self.caps.up_bytes or self.down > self.caps.down_bytes
+
+    @property
     def url(self) -> str:
         """What a client on this machine is told."""
         return f"http://127.0.0.1:{self.port}"
@@ -128,6 +133,9 @@ async def _connect(proxy: Proxy, reader: asyncio.StreamReader, writer: asyncio.S
         proxy.refuse(_named(line))
         await _answer(writer, "405 Only CONNECT")
         return
+    if proxy.is_spent:
+        await _answer(writer, "403 Too Many Bytes")
+        return
     host, port = match[1].lower().rstrip("."), int(match[2])
     way = next((one for one in proxy.ways if (one.host, one.port) == (host, port)), None)
     address = await _resolved(way) if way is not None and is_name(host) else None
@@ -173,8 +181,7 @@ async def _pump(proxy: Proxy, ends: Ends, is_up: bool) -> None:
             proxy.up += len(data)
         else:
             proxy.down += len(data)
-        if proxy.up > proxy.caps.up_bytes or proxy.down > proxy.caps.down_bytes:
-            proxy.refuse("more bytes than the limit")
+        if proxy.is_spent:
             return
         writer.write(data)
         await writer.drain()

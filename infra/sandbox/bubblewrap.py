@@ -27,7 +27,6 @@ from infra.sandbox.spec import (
     MODULES,
     WORK,
     Capabilities,
-    Kind,
     Limits,
     Mount,
     Reason,
@@ -44,7 +43,7 @@ from infra.sandbox.usage import tasks_of, tree_memory_mb
 # unusable and 61184-65519 may be dynamic users of running services; a collision costs a job only its process limit).
 _UIDS = range(65_200, 65_456)
 _WATCH_S = 0.25
-_PLACES: Mapping[Kind, str] = {"python": ENVIRONMENT, "node": MODULES}
+_PLACES: Mapping[str, str] = {"python": ENVIRONMENT, "node": MODULES}
 _BUILD_LIMITS = Limits(
     wall_s=900, cpu_s=900, memory_mb=4096, file_mb=1024, open_files=4096, work_mb=64, tmp_mb=1024, output_bytes=1 << 20
 )
@@ -102,7 +101,7 @@ class Sandbox:
         source: Path,
         argv: tuple[str, ...],
         env: Mapping[str, str],
-        environments: Mapping[Kind, Path] | None = None,
+        environments: Mapping[str, Path] | None = None,
         seconds: float | None = None,
     ) -> SandboxResult:
         """Run a command on a copy of `source` with the sandbox's own toolchain and limits. Raises as `run` does.

@@ -38,9 +38,19 @@ class PlainProcess:
         return None
 
     async def run_tree(
-        self, source: Path, argv: tuple[str, ...], env: Mapping[str, str], *, seconds: float | None = None
+        self,
+        source: Path,
+        argv: tuple[str, ...],
+        env: Mapping[str, str],
+        environments: Mapping[str, Path] | None = None,
+        seconds: float | None = None,
     ) -> SandboxResult:
-        """Run `argv` in a copy of `source` for at most `seconds`, and a minute."""
+        """Run `argv` in a copy of `source` for at most `seconds`, and a minute.
+
+        Raises `ValueError` for prepared environments: only the sandbox can show them.
+        """
+        if environments:
+            raise ValueError("a plain process cannot show a prepared environment; only the sandbox can")
         home = Path(tempfile.mkdtemp(prefix="seconder-plain-"))
         try:
             work = home / "work"

@@ -37,7 +37,6 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 # Places that the sandbox itself makes: a toolchain mounted on one of them, or above it, would undo that.
 _OWN = ("/", "/proc", "/dev", "/dev/shm", "/tmp", "/etc", "/seconder", SOURCE, WORK)
 
-Kind = Literal["python", "node"]
 Reason = Literal["exit", "timeout", "output_cap", "memory", "backend_error"]
 
 

@@ -33,9 +33,9 @@ class Files:
         self._problem = problem
         self._special = special
 
-    def read(self, path: str) -> FileText:
+    def read(self, path: str, most: int = MAX_TEXT_BYTES) -> FileText:
         """A text file of at most 1 MB, UTF-8."""
-        data = self._bytes(path)
+        data = self._bytes(path, most)
         if b"\0" in data:
             raise ToolError(f"{path} is a binary file; only text can be read")
         try:
@@ -100,18 +100,18 @@ class Files:
             raise ToolError(f"{path} is neither a file nor a directory")
         return "/".join(parts)
 
-    def _bytes(self, path: str) -> bytes:
+    def _bytes(self, path: str, most: int) -> bytes:
         parts = self._parts(path)
         self._refuse_special(path, parts)
         with self._directory(parts[:-1], path) as parent:
             handle = _opened_file(parts[-1], os.O_RDONLY, parent, path)
         with os.fdopen(handle, "rb") as file:
             found = os.fstat(file.fileno())
-            if found.st_size > MAX_TEXT_BYTES:
+            if found.st_size > most:
                 raise ToolError(
                     f"{path} has {found.st_size:,} bytes, too many to read at once; use search to look in it"
                 )
-            return file.read(MAX_TEXT_BYTES)
+            return file.read(most)
 
     def _open_for_writing(self, parent: int, name: str, path: str) -> int:
         try:

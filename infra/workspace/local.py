@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from agents.ports import FileText, SearchHit, TestReport, ToolError
@@ -18,7 +19,7 @@ from handlers.events import RepoRef
 from handlers.ports import Snapshot, Survey, TreeEdit, Workspace
 from infra.workspace import detect, trees
 from infra.workspace.files import Files
-from infra.workspace.needs import Entry, GitHost, TestPlace
+from infra.workspace.needs import Entry, Environments, GitHost, Provided, TestPlace
 from infra.workspace.search import find_ripgrep, search
 from infra.workspace.shelf import Shelf
 from infra.workspace.suites import Base, Suite
@@ -29,6 +30,7 @@ MAX_GUIDANCE_BYTES = 16 << 10
 MAX_HITS = 500
 _GUIDANCE = ("agents.md", "claude.md", "contributing.md", ".github/pull_request_template.md")
 _READ_BYTES = 1 << 20
+_MANIFEST_BYTES = 8 << 20
 _NO_COMMAND = TestReport("not_run", reason="no test command was found; set one in the repository's configuration")
 
 
@@ -130,7 +132,8 @@ class LocalWorkspace:
         if command is None:
             return None
         owner = self._owner
-        return Suite(command, Ground(owner.sandbox, owner.plain), self._base, owner.shelf)
+        prepared = partial(owner.prepared, command.kind) if owner.environments is not None else None
+        return Suite(command, Ground(owner.sandbox, owner.plain, prepared), self._base, owner.shelf)
 
     async def _is_base(self) -> bool:
         return await trees.fix(self._owner.git, self._desk) == self._desk.base_tree
@@ -147,19 +150,41 @@ class LocalWorkspace:
         return detect.detect(paths, texts)
 
 
+@dataclass(frozen=True)
+class TreeTexts:
+    """`infra.workspace.needs.Manifests` over a work tree; no link is followed."""
+
+    paths: frozenset[str]
+    files: Files
+
+    def read(self, path: str) -> str | None:
+        """The text of one file of at most 8 MiB; None for anything else."""
+        try:
+            return self.files.read(path, _MANIFEST_BYTES).text
+        except ToolError:
+            return None
+
+
 class LocalWorkspaces:
     """Makes work trees below `data_dir`. See `handlers.ports.Workspaces` for the verbs.
 
     `plain` runs tests without any isolation where the sandbox cannot work; leave it out, and they are not run there.
+    `environments` makes what the tests need; leave it out, and they have the sandbox's own toolchain.
     """
 
     def __init__(
-        self, settings: WorkspaceSettings, git: GitHost, sandbox: TestPlace, plain: TestPlace | None = None
+        self,
+        settings: WorkspaceSettings,
+        git: GitHost,
+        sandbox: TestPlace,
+        plain: TestPlace | None = None,
+        environments: Environments | None = None,
     ) -> None:
         self.settings = settings
         self.git = git
         self.sandbox = sandbox
         self.plain = plain
+        self.environments = environments
         self.ripgrep = settings.ripgrep if settings.ripgrep is not None else find_ripgrep()
         self.shelf = Shelf(settings.data_dir / "found")
         self._root = settings.data_dir / "work"
@@ -199,6 +224,16 @@ class LocalWorkspaces:
         async with self._desk(repo, base_sha, packs) as desk:
             await self.git.entries(desk.git_dir, tree, desk.objects)
             return await trees.edits(self.git, desk, tree)
+
+    @contextlib.asynccontextmanager
+    async def prepared(self, kind: str, tree: Path) -> AsyncIterator[Provided]:
+        """What the tests of a work tree need, by its manifests, for a test command of `kind`."""
+        if self.environments is None:
+            raise ValueError("nothing here makes environments")
+        paths = frozenset(await asyncio.to_thread(_walk, tree))
+        texts = TreeTexts(paths, Files(tree, self.git.path_problem, frozenset()))
+        async with self.environments.provided(kind, texts) as given:
+            yield given
 
     async def sweep(self, older_than_s: float = 86_400.0) -> int:
         """Remove work trees that a killed process left behind; returns how many. Call it when a worker starts."""

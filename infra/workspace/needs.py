@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Protocol
 
@@ -87,10 +88,59 @@ class TestPlace(Protocol):
         ...
 
     async def run_tree(
-        self, source: Path, argv: tuple[str, ...], env: Mapping[str, str], *, seconds: float | None = None
+        self,
+        source: Path,
+        argv: tuple[str, ...],
+        env: Mapping[str, str],
+        environments: Mapping[str, Path] | None = None,
+        seconds: float | None = None,
     ) -> RunResult:
         """Run `argv` in a copy of `source`, for at most `seconds` where that is less than the place allows.
 
-        `{work}` in a variable's value is where that copy is.
+        `{work}` in a variable's value is where that copy is. `environments` are those of `Provided.folders`.
         """
+        ...
+
+
+class Manifests(Protocol):
+    """The files of a work tree: their paths, and the text of one, or None when it cannot be read as text."""
+
+    @property
+    def paths(self) -> Collection[str]: ...
+
+    def read(self, path: str) -> str | None: ...
+
+
+class Provided(Protocol):
+    """What a test run gets besides its tree. With a `problem` it gets nothing, and that says why."""
+
+    @property
+    def folders(self) -> Mapping[str, Path]:
+        """Environments by kind."""
+        ...
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """Folders of the tree, besides its root and src, that packages are imported from."""
+        ...
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Lines of manifests that were not acted on."""
+        ...
+
+    @property
+    def blocked(self) -> tuple[str, ...]:
+        """Hosts that were refused while packages were fetched."""
+        ...
+
+    @property
+    def problem(self) -> str: ...
+
+
+class Environments(Protocol):
+    """Makes what a repository's tests need, from its manifests."""
+
+    def provided(self, kind: str, tree: Manifests) -> AbstractAsyncContextManager[Provided]:
+        """What a test command of `kind` gets, held as long as the context; what cannot be made is a `problem`."""
         ...

@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents.ports import TestReport, ToolError
 from infra.workspace.detect import TestCommand
 from infra.workspace.failures import failing
-from infra.workspace.needs import RunResult, TestPlace
+from infra.workspace.needs import Provided, RunResult, TestPlace
 
 OUTPUT_BYTES = 20_000
 # A package beside its tests, or below src/, can be imported without being installed.
@@ -45,21 +46,36 @@ class Counts:
 
 @dataclass(frozen=True)
 class Ground:
-    """Where tests run: the sandbox, and where there is none a plain process, if one was given for that case."""
+    """Where tests run: the sandbox, and where there is none a plain process, if one was given for that case.
+
+    `prepared` gives what the tests of a tree need besides it; without it, they have the sandbox's own toolchain.
+    """
 
     sandbox: TestPlace
     plain: TestPlace | None = None
+    prepared: Callable[[Path], AbstractAsyncContextManager[Provided]] | None = None
 
 
 async def run(tree: Path, words: tuple[str, ...], ground: Ground, seconds: float | None = None) -> TestReport:
-    """Run a command on a copy of `tree`, for at most `seconds` if given. Without a place nothing is run."""
+    """Run a command on a copy of `tree`, for at most `seconds` if given.
+
+    Without a place nothing is run, nor where the environment that the tests need cannot be made.
+    """
     place = ground.sandbox
     problem = await place.unavailable()
     if problem is not None:
         if ground.plain is None:
             return TestReport("not_run", words, reason=problem)
         place = ground.plain
-    return _report(await place.run_tree(tree, words, _ENV, seconds=seconds), words, place.isolation)
+    if ground.prepared is None or problem is not None:
+        return _report(await place.run_tree(tree, words, _ENV, seconds=seconds), words, place.isolation)
+    async with ground.prepared(tree) as given:
+        if given.problem:
+            report = TestReport("not_run", words, reason=given.problem)
+        else:
+            env = {"PYTHONPATH": ":".join([_ENV["PYTHONPATH"], *(f"{{work}}/{root}" for root in given.roots)])}
+            report = _report(await place.run_tree(tree, words, env, given.folders, seconds), words, place.isolation)
+        return replace(report, refused=given.refused, blocked=given.blocked)
 
 
 def narrowed(command: TestCommand, selection: tuple[str, ...]) -> tuple[str, ...]:

@@ -54,6 +54,12 @@ BUT_FOR = replace(
 FAILED = TestsView("failed", ("npm", "test"), passed=3, failed=2, exit_code=1, seconds=64.0, last_line="2 failing")
 TIMED_OUT = TestsView("failed", ("make", "test"), exit_code=None, seconds=600.0, reason="timeout")
 NOT_RUN = TestsView("not_run", reason="no test command was found in this repository")
+NO_ENVIRONMENT = TestsView(
+    "not_run",
+    reason="its packages could not be fetched: No matching distribution found for ours; only wheels are used",
+    refused=("requirements.txt: -e git+https://example.test/ours (an editable path)", f"setup.cfg: {EVIL} (`a` path)"),
+    blocked=("files.example.test", "evil`.test"),
+)
 WORK = (
     status.WorkLine("product_manager", "2 requirements: a flag, and a test for it"),
     status.WorkLine("architect", "Add the flag in `cli.py` and keep the old name as an alias"),
@@ -175,6 +181,16 @@ PULLS = {
         tests=NOT_RUN,
     ),
     "pull_tests_known_and_flaky": replace(BARE, spending=SPENDING, tests=BUT_FOR),
+    "pull_no_environment": pull.PullView(
+        number=12,
+        run="7:12:1",
+        requester="rita",
+        what="Adds a flag.",
+        why="It was asked for.",
+        spending=SPENDING,
+        seconds=900.0,
+        tests=NO_ENVIRONMENT,
+    ),
     "pull_scripted": BARE,
     "pull_hostile": pull.PullView(
         number=12,

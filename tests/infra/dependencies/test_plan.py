@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from infra.dependencies.plan import PythonPlan, python_plan
-from tests.infra.dependencies.trees import Files
+from tests.fakes.trees import Files
 
 NAMED = '[project]\nname = "Thing"\n'
 

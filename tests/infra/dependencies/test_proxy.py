@@ -77,8 +77,9 @@ async def test_bytes_pass_both_ways_until_the_limit() -> None:
         assert await reader.readexactly(4) == b"ping"
         writer.write(b"x" * 20_000)
         assert len(await reader.read()) < 20_000
-        assert list(proxy.blocked) == ["more bytes than the limit"]
         writer.close()
+        assert (proxy.is_spent, list(proxy.blocked)) == (True, [])
+        assert b" 403 " in await said(proxy, f"CONNECT localhost:{port} HTTP/1.1\r\n\r\n".encode())
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,12 @@ class Place:
         return None
 
     async def run_tree(
-        self, source: Path, argv: tuple[str, ...], env: Mapping[str, str], *, seconds: float | None = None
+        self,
+        source: Path,
+        argv: tuple[str, ...],
+        env: Mapping[str, str],
+        environments: Mapping[str, Path] | None = None,
+        seconds: float | None = None,
     ) -> Run:
         words = argv[2:] if argv[0] == "pytest" else argv[6 if "discover" in argv else 3 :]
         key = (source.name, " ".join(words))

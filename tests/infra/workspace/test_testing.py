@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -108,15 +109,49 @@ class Place:
     problem: str | None = None
     isolation: str = "told"
     asked: list[tuple[str, ...]] = field(default_factory=list)
+    given: list[tuple[str, dict[str, Path]]] = field(default_factory=list)
 
     async def unavailable(self) -> str | None:
         return self.problem
 
     async def run_tree(
-        self, source: Path, argv: tuple[str, ...], env: Mapping[str, str], *, seconds: float | None = None
+        self,
+        source: Path,
+        argv: tuple[str, ...],
+        env: Mapping[str, str],
+        environments: Mapping[str, Path] | None = None,
+        seconds: float | None = None,
     ) -> Ended:
         self.asked.append(argv)
+        self.given.append((env["PYTHONPATH"], dict(environments or {})))
         return self.ended
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a test run is given."""
+
+    folders: Mapping[str, Path] = field(default_factory=dict)
+    roots: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    blocked: tuple[str, ...] = ()
+    problem: str = ""
+
+
+@dataclass
+class Maker:
+    """Gives what it was told to, and notes for which trees, and how many are held."""
+
+    given: Given
+    trees: list[Path] = field(default_factory=list)
+    held: int = 0
+
+    @contextlib.asynccontextmanager
+    async def prepared(self, tree: Path) -> AsyncIterator[Given]:
+        self.trees.append(tree)
+        self.held += 1
+        yield self.given
+        self.held -= 1
 
 
 PYTEST = command("pytest", "pytest")
@@ -168,3 +203,26 @@ async def test_output_is_cleaned_and_cut(tmp_path: Path) -> None:
     assert long.output.endswith("1 failed in 1.0s\n")
     assert len(long.output) < 20_200
     assert long.failed == 1
+
+
+async def test_an_environment_is_used_and_held_while_the_tests_run(tmp_path: Path) -> None:
+    place, folders = Place(), {"python": tmp_path}
+    maker = Maker(Given(folders, roots=("lib",), refused=("r.txt: --pre (an option)",), blocked=("evil.test",)))
+    report = await run(tmp_path, PYTEST.words, Ground(place, prepared=maker.prepared))
+    assert (report.outcome, report.refused, report.blocked) == ("passed", ("r.txt: --pre (an option)",), ("evil.test",))
+    assert place.given == [("{work}:{work}/src:{work}/lib", folders)]
+    assert (maker.trees, maker.held) == ([tmp_path], 0)
+
+
+async def test_what_has_no_environment_is_not_run(tmp_path: Path) -> None:
+    place, maker = Place(), Maker(Given(problem="its packages could not be fetched: no x", blocked=("evil.test",)))
+    report = await run(tmp_path, PYTEST.words, Ground(place, prepared=maker.prepared))
+    assert (report.outcome, report.reason) == ("not_run", "its packages could not be fetched: no x")
+    assert (report.blocked, place.asked) == (("evil.test",), [])
+
+
+async def test_where_nothing_is_kept_apart_no_environment_is_made(tmp_path: Path) -> None:
+    maker = Maker(Given())
+    ground = Ground(Place(problem="No namespaces."), Place(), maker.prepared)
+    assert (await run(tmp_path, PYTEST.words, ground)).outcome == "passed"
+    assert maker.trees == []

@@ -1,0 +1,147 @@
+"""What a repository's tests run in: made once per set of packages, in two phases, and then only read.
+
+First, on the host and with none of the repository's code, the packages come in: manifests are read by us, pip gets a
+file that we wrote, wheels only, and no way out but the proxy's. Then, in the sandbox and without network, they are
+installed. A test run sees the result read-only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import structlog
+
+from infra.dependencies.found import Tree
+from infra.dependencies.indexes import IndexSettings, NoIndex
+from infra.dependencies.making import Builder, Made, Unmade
+from infra.dependencies.plan import PythonPlan, python_plan
+from infra.dependencies.python import PythonMaker, here
+from infra.dependencies.shelf import About, Busy, Shelf, TooLarge, as_fields
+
+log = structlog.get_logger("seconder.dependencies")
+
+_YOUNG_S = 7 * 86_400.0
+_FAILED_S = 300.0
+_PATIENCE_S = 1_800.0
+_PYTHON_KINDS = frozenset({"pytest", "unittest", "configured", "make"})
+
+
+@dataclass(frozen=True)
+class EnvironmentSettings:
+    """Where environments are kept, how many bytes one and all together may take, and the package indexes."""
+
+    root: Path
+    one_bytes: int = 2 << 30
+    all_bytes: int = 10 << 30
+    indexes: IndexSettings = field(default_factory=IndexSettings)
+
+
+@dataclass(frozen=True)
+class Provided:
+    """What a test run gets. `folders` are environments by kind, `roots` further folders of the tree with packages in.
+
+    `refused` are lines of manifests that were not acted on, `blocked` hosts that were refused. With a `problem`, there
+    is no environment, and it says why.
+    """
+
+    folders: Mapping[str, Path] = field(default_factory=dict)
+    roots: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    blocked: tuple[str, ...] = ()
+    problem: str = ""
+
+
+class Environments:
+    """Environments for test runs, on a shelf that all workers of a machine share."""
+
+    def __init__(self, settings: EnvironmentSettings, builder: Builder) -> None:
+        self._shelf = Shelf(settings.root, settings.all_bytes)
+        self._python = PythonMaker(builder, settings.indexes, settings.one_bytes)
+        self._failed: dict[str, tuple[float, Provided]] = {}
+
+    @contextlib.asynccontextmanager
+    async def provided(self, kind: str, tree: Tree) -> AsyncIterator[Provided]:
+        """The environment for a test command of `kind`, held as long as the context; empty when nothing asks for one.
+
+        What cannot be made is a `problem`, never an error.
+        """
+        async with contextlib.AsyncExitStack() as stack:
+            yield await self._provided(kind, tree, stack)
+
+    async def sweep(self) -> None:
+        """Remove what killed processes left. Call it when a worker starts."""
+        await asyncio.to_thread(self._shelf.sweep)
+
+    async def _provided(self, kind: str, tree: Tree, stack: contextlib.AsyncExitStack) -> Provided:
+        plan = await asyncio.to_thread(python_plan, tree) if kind in _PYTHON_KINDS else None
+        if plan is None:
+            return Provided()
+        said = Provided(roots=plan.roots, refused=_refused(plan))
+        if not plan.requirements and plan.project is None:
+            return said
+        problem = plan.python_problem(here()[0])
+        if problem is not None:
+            return replace(said, problem=problem)
+        key = self._python.key(plan)
+        failed_at, failure = self._failed.get(key, (0.0, said))
+        if failure.problem and time.monotonic() - failed_at < _FAILED_S:
+            return failure
+        try:
+            # Between making and holding, another worker may have made room: then it is made once more.
+            for _ in range(2):
+                about, digest = await self._made(plan, key)
+                folder = await stack.enter_async_context(self._shelf.used(digest))
+                if folder is not None:
+                    return replace(said, folders={"python": folder}, blocked=about.blocked)
+            raise Unmade("there is no room for it: raise SECONDER_ENVIRONMENTS_MB")
+        except (Unmade, TooLarge, NoIndex, Busy, OSError) as error:
+            blocked = error.blocked if isinstance(error, Unmade) else ()
+            failure = replace(said, problem=str(error), blocked=blocked)
+            self._failed[key] = (time.monotonic(), failure)
+            log.warning("environment_failed", key=key[:12], manifests=plan.sources, why=str(error), blocked=blocked)
+            return failure
+
+    async def _made(self, plan: PythonPlan, key: str) -> tuple[About, str]:
+        found = self._known(key)
+        if found is not None:
+            return found
+        async with self._shelf.alone(key, _PATIENCE_S):
+            found = self._known(key)
+            if found is not None:
+                return found
+            started = time.monotonic()
+            workshop = self._shelf.workshop(key)
+            try:
+                made = await self._python.make(plan, workshop, self._shelf.digests())
+                about = self._kept(made)
+            finally:
+                await asyncio.to_thread(self._shelf.clear, key)
+            self._shelf.note(key, made.digest)
+        seconds = round(time.monotonic() - started, 1)
+        log.info("environment_made", digest=made.digest[:12], packages=len(made.packages), seconds=seconds)
+        await asyncio.to_thread(self._shelf.evict, made.digest)
+        return about, made.digest
+
+    def _kept(self, made: Made) -> About:
+        if made.files is not None:
+            about = About(made.packages, made.blocked, made.size, time.time())
+            self._shelf.keep(made.files, made.digest, as_fields(about))
+        kept = self._shelf.about(made.digest)
+        if kept is None:
+            raise OSError(f"the environment {made.digest[:12]} is not there")
+        return kept
+
+    def _known(self, key: str) -> tuple[About, str] | None:
+        digest = self._shelf.digest_for(key, _YOUNG_S)
+        about = self._shelf.about(digest) if digest is not None else None
+        return (about, digest) if about is not None and digest is not None else None
+
+
+def _refused(plan: PythonPlan) -> tuple[str, ...]:
+    more = (f"and {plan.left_out} more lines",) if plan.left_out else ()
+    return (*(str(refusal) for refusal in plan.refused), *more)
