@@ -21,6 +21,13 @@ def client(address: Address) -> redis.Redis:
     return redis.Redis(unix_socket_path=str(address.socket), password=address.password)
 
 
+def run_id(address: Address) -> str:
+    """A server's own name: another one after each start."""
+    found = client(address).info("server")
+    assert isinstance(found, dict)
+    return str(found["run_id"])
+
+
 def test_a_second_start_adopts_the_first_server(tmp_path: Path) -> None:
     first = embedded.start(tmp_path)
     second = embedded.start(tmp_path)
@@ -31,6 +38,54 @@ def test_a_second_start_adopts_the_first_server(tmp_path: Path) -> None:
         assert client(first.address).get("k") == b"v"
     finally:
         second.stop()
+
+
+def test_many_starts_at_once_make_one_server(tmp_path: Path) -> None:
+    """Never two on one directory: each would write a log that the other does not know."""
+    script = Path(__file__).with_name("starting_child.py")
+    children = [
+        subprocess.Popen([sys.executable, str(script), str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for _ in range(4)
+    ]
+    try:
+        said = [child.stdout.readline().decode().split() for child in children if child.stdout is not None]
+        assert sorted(owned for owned, _ in said) == ["adopted", "adopted", "adopted", "owned"]
+        assert len({run_id for _, run_id in said}) == 1, "all of them talk to one server"
+    finally:
+        for child in children:
+            child.kill()
+            child.communicate()
+        embedded.start(tmp_path).stop()
+
+
+def test_it_outlives_its_process_and_is_adopted(tmp_path: Path) -> None:
+    """`seconder up` was killed: its store still has everything, in memory too, and is taken over as it is."""
+    script = Path(__file__).with_name("starting_child.py")
+    child = subprocess.Popen(
+        [sys.executable, str(script), str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline().startswith(b"owned ")
+    client(embedded.start(tmp_path).address).set("k", "v")
+    before = run_id(embedded.start(tmp_path).address)
+    child.kill()
+    child.communicate()
+    adopted = embedded.start(tmp_path)
+    try:
+        assert not adopted.owned
+        assert run_id(adopted.address) == before
+        assert client(adopted.address).get("k") == b"v"
+    finally:
+        adopted.stop()
+    with pytest.raises((redis.ConnectionError, FileNotFoundError)):
+        client(adopted.address).ping()
+    assert "bye bye" in (tmp_path / "valkey.log").read_text(), "it was stopped, not killed"
+    last = embedded.start(tmp_path)
+    try:
+        assert last.owned
+        assert client(last.address).get("k") == b"v"
+    finally:
+        last.stop()
 
 
 def test_a_server_that_was_killed_loses_nothing_that_it_acknowledged(tmp_path: Path) -> None:
