@@ -23,7 +23,9 @@ app = typer.Typer(
 )
 workflow_app = typer.Typer(help="Look at workflows.", no_args_is_help=True)
 app.add_typer(workflow_app, name="workflow")
+commands_app = typer.Typer(help="Look at the commands that people give in comments.", no_args_is_help=True)
 app.add_typer(runs_app, name="runs")
+app.add_typer(commands_app, name="commands")
 
 
 def main() -> None:
@@ -147,6 +149,26 @@ def owners(
         _fail(f"{codeowners} cannot be read: {error.strerror}", 2)
     plain = Console().is_terminal and not as_json
     typer.echo(in_words(report) if plain else json.dumps(report, indent=2))
+
+
+@commands_app.command("parse")
+def commands_parse(
+    short: Annotated[
+        bool, typer.Option("--short/--no-short", help="Whether /verb counts beside /seconder verb.")
+    ] = True,
+) -> None:
+    """Read a comment on standard input and print, as JSON, what it would do."""
+    import json
+    import sys
+
+    from bot.comments import parsed
+
+    typer.echo(json.dumps(parsed(sys.stdin.buffer.read(), short)))
+
+
+@commands_app.callback()
+def commands() -> None:
+    """Keep the group, also while it has one command."""
 
 
 @workflow_app.command("check")

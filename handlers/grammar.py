@@ -31,6 +31,7 @@ VERBS: tuple[str, ...] = (
     "help",
 )
 REFUSED = "refused"
+EDITED = "edited"
 LONG_FORM = "seconder"
 OPPOSED: tuple[frozenset[str], ...] = (
     frozenset({"approve", "reject"}),

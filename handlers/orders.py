@@ -10,9 +10,9 @@ import structlog
 from agents.board import Author
 from handlers.context import Context
 from handlers.events import CommandGiven, Event
-from handlers.grammar import REFUSED
+from handlers.grammar import EDITED, REFUSED
 from handlers.lateness import comes_late
-from handlers.messages.replies import Failed, Misread, NotAllowed, Reply
+from handlers.messages.replies import Edited, Failed, Misread, NotAllowed, Reply
 from handlers.ports import GitHubError, RunFacts, Standing
 from handlers.replies import reply_once
 
@@ -69,7 +69,7 @@ async def command_given(context: Context, event: Event, commands: Mapping[str, E
     standing = await context.github.people.standing(given.repo, given.author)
     if given.verb == REFUSED or command is None:
         if standing.at_least("write"):
-            await reply_once(context, given.repo, given.number, event.id, Misread(given.words or given.arguments))
+            await _unfollowed(context, event, given)
         return
     if command.who != "anyone" and not standing.at_least(command.who):
         log.info("command_denied", verb=given.verb, by=given.author.login, has=standing.permission)
@@ -90,6 +90,15 @@ async def command_given(context: Context, event: Event, commands: Mapping[str, E
     else:
         await _react(context, given, "+1")
     await context.wake.wake(await context.store.tasks.due(50))
+
+
+async def _unfollowed(context: Context, event: Event, given: CommandGiven) -> None:
+    """Say what was wrong with a comment that was meant for us; of one that is edited again and again, once."""
+    if given.arguments == EDITED:
+        cause = f"edited-{given.where}-{given.comment_id}"
+        await reply_once(context, given.repo, given.number, cause, Edited(given.words))
+    else:
+        await reply_once(context, given.repo, given.number, event.id, Misread(given.words or given.arguments))
 
 
 async def _followed(context: Context, run: str, cause: str) -> bool:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from handlers.events import CommandGiven, CommentAdded
 from handlers.github.fields import Account, Envelope, Fields, Via, actor, is_us, milliseconds
 from handlers.github.translation import AppIdentity, Found
-from handlers.grammar import REFUSED, Command, parse
+from handlers.grammar import EDITED, REFUSED, Command, parse
 
 KEPT_BYTES = 16 * 1024
 
@@ -22,6 +24,18 @@ class Comment(Fields):
     created_at: str | None = None
     submitted_at: str | None = None
     performed_via_github_app: Via | None = None
+
+
+class Before(Fields):
+    """What a text was before it was edited. GitHub's name for it is a word that Python keeps for itself."""
+
+    text: str | None = Field(default=None, alias="from")
+
+
+class Changes(Fields):
+    """What an edit changed; without `body` it changed no text, as when a comment is hidden."""
+
+    body: Before | None = None
 
 
 class Spoken(Fields):
@@ -59,6 +73,21 @@ def heard(envelope: Envelope, spoken: Spoken, app: AppIdentity) -> tuple[Found, 
         cut=cut,
     )
     return (Found(_command(added, app) or added, milliseconds(comment.created_at or comment.submitted_at)),)
+
+
+def edited(envelope: Envelope, spoken: Spoken, changes: Changes | None, app: AppIdentity) -> tuple[Found, ...]:
+    """`command_given` with the verb `refused` where an author has edited a command into their comment: it is not
+    followed, and they are told so. The arguments are `edited`, the words the verb. Nothing for any other edit.
+    """
+    before = changes.body.text if changes is not None and changes.body is not None else None
+    found = heard(envelope, spoken, app) if before is not None else ()
+    for record, at in found:
+        if isinstance(record, CommandGiven) and record.verb != REFUSED:
+            was = parse(kept(before or "")[0], app.short_commands)
+            if not isinstance(was, Command) or (was.verb, was.arguments) != (record.verb, record.arguments):
+                said = {"verb": REFUSED, "arguments": EDITED, "words": record.verb}
+                return (Found(record.model_copy(update=said), at),)
+    return ()
 
 
 def _command(added: CommentAdded, app: AppIdentity) -> CommandGiven | None:

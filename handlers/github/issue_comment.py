@@ -5,7 +5,7 @@ Only new comments count: hiding or editing an old one must not make it act (Merg
 
 from __future__ import annotations
 
-from handlers.github.comments import Comment, Spoken, heard
+from handlers.github.comments import Changes, Comment, Spoken, edited, heard
 from handlers.github.fields import Envelope, Fields, read
 from handlers.github.translation import AppIdentity, Found, Payload
 
@@ -18,13 +18,15 @@ class Issue(Fields):
 class IssueComment(Envelope):
     issue: Issue | None = None
     comment: Comment | None = None
+    changes: Changes | None = None
 
 
 def translate(payload: Payload, app: AppIdentity) -> tuple[Found, ...]:
-    """`comment_added` or `command_given`."""
+    """`comment_added` or `command_given`; of an edit only that a command was edited in."""
     given = read(IssueComment, "issue_comment", payload)
     issue, comment = given.issue, given.comment
-    if given.action != "created" or issue is None or issue.number is None or comment is None:
+    if given.action not in ("created", "edited") or issue is None or issue.number is None or comment is None:
         return ()
     on_pull = issue.pull_request is not None
-    return heard(given, Spoken(number=issue.number, on_pull_request=on_pull, where="issue", comment=comment), app)
+    spoken = Spoken(number=issue.number, on_pull_request=on_pull, where="issue", comment=comment)
+    return heard(given, spoken, app) if given.action == "created" else edited(given, spoken, given.changes, app)

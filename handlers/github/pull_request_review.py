@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from handlers.events import ReviewDismissed, ReviewSubmitted
-from handlers.github.comments import Comment, Spoken, heard, kept
+from handlers.github.comments import Changes, Comment, Spoken, edited, heard, kept
 from handlers.github.fields import Branch, Envelope, Pull, actor, is_us, milliseconds, read
 from handlers.github.translation import AppIdentity, Found, Payload
 
@@ -18,6 +18,7 @@ class Review(Comment):
 class PullRequestReview(Envelope):
     pull_request: Pull | None = None
     review: Review | None = None
+    changes: Changes | None = None
 
 
 def translate(payload: Payload, app: AppIdentity) -> tuple[Found, ...]:
@@ -28,9 +29,11 @@ def translate(payload: Payload, app: AppIdentity) -> tuple[Found, ...]:
         return ()
     if given.action == "dismissed":
         return _review(given, pull, review, ReviewDismissed)
+    spoken = Spoken(number=pull.number, on_pull_request=True, where="review", comment=review)
+    if given.action == "edited":
+        return edited(given, spoken, given.changes, app)
     if given.action != "submitted" or is_us(app, review.user, review.performed_via_github_app):
         return ()
-    spoken = Spoken(number=pull.number, on_pull_request=True, where="review", comment=review)
     return _review(given, pull, review, ReviewSubmitted) + heard(given, spoken, app)
 
 
