@@ -189,6 +189,10 @@ class Reviews(Protocol):
         """Ask people for a review; those who cannot be asked are left out by GitHub."""
         ...
 
+    async def requested(self, repo: RepoRef, number: int) -> Sequence[str]:
+        """The logins of people who were asked and have not reviewed since."""
+        ...
+
 
 @dataclass(frozen=True)
 class Button:

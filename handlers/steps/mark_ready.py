@@ -120,7 +120,12 @@ async def _ask_people(work: Work, pull: PullRequest) -> None:
         return {"asked": logins}
 
     async def find() -> Receipt | None:
-        return None
+        # Who has reviewed meanwhile is no longer among those who were asked, and would be asked once more.
+        reviews = work.context.github.reviews
+        there = set(await reviews.requested(repo, pull.number))
+        there |= {one.author.login for one in await reviews.list(repo, pull.number) if one.author is not None}
+        asked = [login for login in logins if login in there]
+        return {"asked": asked} if asked else None
 
     await work.publisher.once(Effect(f"reviewers:{pull.number}", do, find))
 

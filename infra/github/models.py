@@ -167,6 +167,10 @@ class Merged(Answer):
     sha: str
 
 
+class Requested(Answer):
+    users: tuple[Account, ...] = ()
+
+
 class Review(Answer):
     id: int
     state: str

@@ -12,7 +12,7 @@ from handlers.events import RepoRef
 from handlers.ports import LineComment, Refused, ReviewFacts
 from infra.github.client import GitHubClient
 from infra.github.issues import fitting
-from infra.github.models import Created, Review, ReviewLine, millis
+from infra.github.models import Created, Requested, Review, ReviewLine, millis
 from infra.github.wire import Call, log, path
 
 READ = {"pull_requests": "read", "metadata": "read"}
@@ -56,6 +56,11 @@ class GitHubReviews:
                 groups.extend((login,) for login in reversed(group))
             elif reply.status == 422:
                 log.warning("review_not_requested", pull=number, login=group[0], said=reply.text)
+
+    async def requested(self, repo: RepoRef, number: int) -> Sequence[str]:
+        """The logins of people who were asked and have not reviewed since. Raises `GitHubError`."""
+        call = Call("GET", _path(repo, number, "requested_reviewers"))
+        return [user.login for user in (await self._client.read(repo, READ, call, Requested)).users]
 
 
 def _path(repo: RepoRef, number: int, what: str) -> str:

@@ -223,6 +223,9 @@ class FakeReviews:
     async def request(self, repo: RepoRef, number: int, logins: Sequence[str]) -> None:
         await self._world.do("reviews.request", lambda: self._request(repo, number, logins))
 
+    async def requested(self, repo: RepoRef, number: int) -> Sequence[str]:
+        return await self._world.listing("reviews.requested", lambda: [*self._world.pull(repo, number).requested])
+
     def _post(self, repo: RepoRef, number: int, head: str, body: str, comments: Sequence[LineComment]) -> int:
         world = self._world
         for comment in comments:

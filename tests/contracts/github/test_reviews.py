@@ -57,3 +57,4 @@ async def test_those_who_cannot_be_asked_are_left_out(stage: Stage) -> None:
     pull = await pull_of(stage, draft=False)
     await stage.ports.reviews.request(stage.repo, pull.number, ["ada", "eve", "nobody", "bob"])
     await stage.ports.reviews.request(stage.repo, pull.number, [])
+    assert sorted(await stage.ports.reviews.requested(stage.repo, pull.number)) == ["ada", "bob"]

@@ -151,6 +151,20 @@ async def test_a_repeat_posts_no_second_review(draft: Team) -> None:
     assert draft.world.count("reviews.post") == 1
 
 
+@pytest.mark.parametrize("reviewed_meanwhile", [False, True], ids=["still asked", "has reviewed meanwhile"])
+async def test_who_was_asked_before_a_crash_is_not_asked_again(draft: Team, reviewed_meanwhile: bool) -> None:
+    work = await reviewed(draft)
+    await draft.store.effects.attempt(work.lease, "reviewers:2")
+    await draft.world.reviews.request(draft.repo, 2, ["ann", "max"])
+    if reviewed_meanwhile:
+        draft.world.add_review(draft.repo, 2, draft.ann, "approved")
+        draft.world.pull(draft.repo, 2).requested.clear()
+    await mark_ready.run(work)
+    assert draft.world.count("reviews.request") == 1
+    asked = ["ann"] if reviewed_meanwhile else ["ann", "max"]
+    assert (await draft.state()).receipts["reviewers:2"] == {"asked": asked}
+
+
 async def test_a_lost_answer_posts_no_second_review(draft: Team) -> None:
     draft.world.drop_reply("reviews.post")
     await step(draft, finding(6))

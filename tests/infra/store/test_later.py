@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
 from handlers.events import Actor, RepoRef
 from handlers.ports import Commit, NewRun, NewTask, Word
+from tests.fakes.outages import Server
 from tests.fakes.store import RealStore as Store
 
 REPO = RepoRef(id=7, full_name="octo/tally", installation=3)
 
 
-async def begin(store: Store) -> str:
-    run = await store.runs.start(NewRun(REPO, 1, Actor(id=11, login="ana"), "a" * 40, "main", {}, 900, "d1", ()))
+async def begin(store: Store, issue: int = 1) -> str:
+    who = Actor(id=11, login="ana")
+    run = await store.runs.start(NewRun(REPO, issue, who, "a" * 40, "main", {}, 900, f"d{issue}", ()))
     assert run is not None
     return run
 
@@ -36,6 +39,27 @@ async def test_a_step_parked_with_a_time_is_due_after_it(store: Store) -> None:
     lease = await store.tasks.claim(task, "w")
     assert lease is not None
     assert lease.attempts == 1, "waiting is no failed try"
+
+
+async def test_a_time_that_is_waited_for_outlives_the_store(tmp_path: Path) -> None:
+    """Back-off, reminders and leases are due times in the store: a kill -9 of it and of every worker moves none."""
+    server = Server(tmp_path / "store")
+    store = Store(server.running, lease_s=0.6)
+    try:
+        soon, late = await parked(store, 400), f"control:{(await begin(store, 2))}"
+        await store.runs.later(late.removeprefix("control:"), 60_000)
+        key = store.scripts.key("due")
+        before = {member: await store.client.zscore(key, member) for member in (soon, late)}
+        server.away("killed")
+        server.back("killed")
+        assert {member: await store.client.zscore(key, member) for member in (soon, late)} == before
+        await asyncio.sleep(0.45)
+        due = dict(await store.tasks.due(50))
+        assert soon in due
+        assert late not in due
+    finally:
+        await store.close()
+        server.close()
 
 
 async def test_it_is_due_at_once_when_it_is_poked(store: Store) -> None:
