@@ -113,7 +113,7 @@ async def test_a_token_reaches_its_repositories_only(scene: Scene) -> None:
     "scope",
     [
         pytest.param({"permissions": {"issues": "admin"}}, id="more than granted"),
-        pytest.param({"permissions": {"members": "read"}}, id="not granted at all"),
+        pytest.param({"permissions": {"secrets": "read"}}, id="not granted at all"),
         pytest.param({"repository_ids": [1]}, id="a repository that is not installed"),
         pytest.param({"repositories": ["nowhere"]}, id="an unknown name"),
     ],
