@@ -12,6 +12,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from rich.console import Console
 
+from bot.config import config_app
 from bot.runs import runs_app
 
 app = typer.Typer(
@@ -26,6 +27,7 @@ app.add_typer(workflow_app, name="workflow")
 commands_app = typer.Typer(help="Look at the commands that people give in comments.", no_args_is_help=True)
 app.add_typer(runs_app, name="runs")
 app.add_typer(commands_app, name="commands")
+app.add_typer(config_app, name="config")
 
 
 def main() -> None:

@@ -35,6 +35,7 @@ from handlers.states import States
 from infra.store.blobs import RedisBlobs
 from infra.store.bus import RedisBus
 from infra.store.checkpoints import RedisCheckpoints
+from infra.store.configs import RedisConfigs
 from infra.store.connection import BRIEF, PATIENT, Address, Scripts, connect
 from infra.store.purge import CannotPurge as CannotPurge
 from infra.store.purge import RedisPurge
@@ -67,6 +68,7 @@ class Hub:
     bus: RedisBus
     runs: RedisRunLog
     checkpoints: RedisCheckpoints
+    configs: RedisConfigs
     trail: RedisTrail
     purge: RedisPurge
 
@@ -117,6 +119,7 @@ async def open_hub(address: Address, brief: bool = False) -> AsyncIterator[Hub]:
             bus=RedisBus(scripts),
             runs=RedisRunLog(scripts, blobs),
             checkpoints=RedisCheckpoints(scripts),
+            configs=RedisConfigs(scripts),
             trail=RedisTrail(scripts, blobs),
             purge=RedisPurge(scripts, blobs),
         )
@@ -242,7 +245,7 @@ async def open_workshop(
     from infra.store.renewer import Renewer
     from infra.store.tasks import RedisEffects, RedisTasks, RedisTurns
 
-    github = _github(settings)
+    gh = _github(settings)
     key = settings.anthropic_api_key
     model = MessagesModel(
         api_key=key.get_secret_value() if key is not None else "", base_url=settings.anthropic_base_url or DEFAULT_URL
@@ -250,17 +253,10 @@ async def open_workshop(
     renewer = Renewer(hub.address, settings.lease_s)
     jobs = connect_jobs(hub.address.url, hub.address.socket, hub.address.password)
     try:
-        spaces = await _workspaces(settings, github, own_sample)
+        spaces = await _workspaces(settings, gh, own_sample)
         context = Context(
             github=GitHub(
-                github.issues,
-                github.pulls,
-                github.reviews,
-                github.checks,
-                github.repository,
-                github.people,
-                github.installations,
-                github.rules,
+                gh.issues, gh.pulls, gh.reviews, gh.checks, gh.repository, gh.people, gh.installations, gh.rules
             ),
             store=Store(
                 runs=hub.runs,
@@ -269,6 +265,7 @@ async def open_workshop(
                 effects=RedisEffects(hub.scripts),
                 blobs=hub.blobs,
                 open_runs=RedisOpenRuns(hub.scripts),
+                configs=hub.configs,
             ),
             workspaces=spaces,
             model=model,
@@ -280,14 +277,14 @@ async def open_workshop(
             states=States(hub.checkpoints),
         )
         engine = replace(
-            _engine(context, jobs, hub, settings.lease_s, name), upkeep=_upkeep(settings, hub, context, github)
+            _engine(context, jobs, hub, settings.lease_s, name), upkeep=_upkeep(settings, hub, context, gh)
         )
         yield Workshop(context, engine, await spaces.sandbox.unavailable())
     finally:
         renewer.close()
         await jobs.aclose(close_connection_pool=True)
         await model.aclose()
-        await github.client.close()
+        await gh.client.close()
 
 
 def _github(settings: Settings) -> GitHubAdapters:

@@ -118,7 +118,7 @@ def parse(content: bytes) -> Codeowners:
         if not tokens:
             continue
         owners = [_owner(token) for token in tokens[1:]]
-        why = _fault(tokens[0])
+        why = pattern_fault(tokens[0])
         wrong = next((token for token, owner in zip(tokens[1:], owners, strict=True) if owner is None), None)
         if why is None and wrong is not None:
             why = f"{wrong} is no owner: write @login, @org/team or an e-mail address"
@@ -139,7 +139,7 @@ def _tokens(line: str) -> list[str]:
     return tokens
 
 
-def _fault(pattern: str) -> str | None:
+def pattern_fault(pattern: str) -> str | None:
     """Why GitHub does not take a pattern, or None."""
     if pattern.startswith("!"):
         return "`!` does not work in CODEOWNERS: give the path a later line without owners"

@@ -10,6 +10,7 @@ from handlers.ports import (
     Blobs,
     Checks,
     Clock,
+    Configs,
     Effects,
     Installations,
     Issues,
@@ -71,6 +72,7 @@ class Store:
     effects: Effects
     blobs: Blobs
     open_runs: OpenRuns
+    configs: Configs
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import structlog
 
 from agents.board import Author, Entry, Issue
+from handlers import configs
 from handlers.context import Context
 from handlers.events import Actor, Event, IssueCreated, IssueLabeled, RepoRef
 from handlers.lateness import comes_late
 from handlers.messages.hidden import strip_hidden
-from handlers.messages.replies import EmptyRepository
+from handlers.messages.replies import ConfigRefused, EmptyRepository
 from handlers.ports import IssueFacts, NewRun
 from handlers.replies import reply_once
 
 log = structlog.get_logger("seconder.intake")
 
-LABEL = "seconder"
 LONGEST_BODY = 60_000
 DEFAULT_WORKFLOW = "feature"
 
@@ -30,6 +30,9 @@ async def issue_created(context: Context, event: Event) -> None:
     if not standing.at_least("write"):
         log.info("issue_waits", issue=filed.number, repo=filed.repo.full_name, permission=standing.permission)
         return
+    if not (await configs.of(context, filed.repo)).triggers.issues:
+        log.info("issue_starts_nothing_here", issue=filed.number, repo=filed.repo.full_name)
+        return
     if await context.store.runs.find(filed.repo, issue=filed.number) is not None:
         log.info("issue_known", issue=filed.number, repo=filed.repo.full_name)  # the event comes late: it had a run
         return
@@ -37,9 +40,10 @@ async def issue_created(context: Context, event: Event) -> None:
 
 
 async def issue_labeled(context: Context, event: Event) -> None:
-    """The label `seconder`, set by someone with triage or better, starts a run."""
+    """The label `seconder` (or what the repository calls it), set by someone with triage or better, starts a run."""
     labeled = IssueLabeled.model_validate(event.data)
-    if labeled.label.casefold() != LABEL or labeled.is_pull_request:
+    wanted = (await configs.of(context, labeled.repo)).labels.start
+    if labeled.label.casefold() != wanted.casefold() or labeled.is_pull_request:
         return
     standing = await context.github.people.standing(labeled.repo, labeled.sender)
     if standing.at_least("triage") and not await _is_old(context, labeled, event.at):
@@ -66,6 +70,9 @@ async def start_run(context: Context, repo: RepoRef, number: int, requester: Act
     if facts.head is None:
         await reply_once(context, repo, number, cause, EmptyRepository())
         return None
+    found = await configs.read(context, facts.ref, facts.default_branch)
+    if found.problems:
+        await reply_once(context, repo, number, f"config:{issue.number}:{found.digest}", ConfigRefused(found.problems))
     workflow = context.workflows[DEFAULT_WORKFLOW]
     run = await context.store.runs.start(
         NewRun(
@@ -75,7 +82,7 @@ async def start_run(context: Context, repo: RepoRef, number: int, requester: Act
             base_sha=facts.head,
             default_branch=facts.default_branch,
             workflow=workflow.model_dump(mode="json", by_alias=True, exclude_defaults=True),
-            budget=context.options.budget,
+            budget=configs.bounded(context.options, found.config).budget,
             cause=cause,
             entries=(_snapshot(issue, context.clock.now_ms()),),
         )

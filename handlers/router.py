@@ -7,12 +7,13 @@ from collections.abc import Awaitable, Callable, Mapping
 import structlog
 from pydantic import ValidationError
 
-from handlers import intake, moves, pulls
+from handlers import configs, intake, moves, pulls
 from handlers.commands import ENTITLED, table
 from handlers.context import Context
 from handlers.events import (
     CommandGiven,
     CommentAdded,
+    ConfigChanged,
     Event,
     GateButtonPressed,
     InstallationChanged,
@@ -28,6 +29,7 @@ from handlers.events import (
     ReviewDismissed,
     ReviewSubmitted,
 )
+from handlers.grammar import parse
 from handlers.orders import command_given
 from handlers.ports import GitHubError, Later, LogUnreadable, Unknown
 
@@ -38,6 +40,12 @@ Handler = Callable[[Context, Event], Awaitable[None]]
 
 
 async def _command(context: Context, event: Event) -> None:
+    given = CommandGiven.model_validate(event.data)
+    if not (await configs.of(context, given.repo)).short_commands and parse(given.body, False) is None:
+        # Here `/verb` belongs to somebody else: it is a comment like any other.
+        words = given.model_dump(mode="json", exclude={"verb", "arguments", "words"})
+        await pulls.comment(context, event.model_copy(update={"name": CommentAdded.NAME, "data": words}))
+        return
     await command_given(context, event, ENTITLED, table())
 
 
@@ -60,6 +68,7 @@ HANDLERS: Mapping[str, Handler] = {
     PrMerged.NAME: pulls.pull_changed,
     PrClosed.NAME: pulls.pull_closed,
     GateButtonPressed.NAME: pulls.button,
+    ConfigChanged.NAME: configs.changed,
     InstallationChanged.NAME: moves.installation_changed,
     RepositoryMoved.NAME: moves.repository_moved,
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from handlers.config import Problem
 from handlers.messages.page import page
 from handlers.messages.parts import Spending
 
@@ -154,6 +155,14 @@ class Usage(Reply):
 
 
 @dataclass(frozen=True)
+class ConfigRefused(Reply):
+    """The repository's settings cannot be used; the last good ones stay in force."""
+
+    TEMPLATE = "reply_config.md.j2"
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True)
 class Edited(Reply):
     """A command was edited into a comment."""
 
@@ -249,6 +258,7 @@ REPLIES: tuple[type[Reply], ...] = (
     Why,
     Misread,
     Usage,
+    ConfigRefused,
     Edited,
     Stopped,
     Stuck,

@@ -61,6 +61,7 @@ from handlers.ports.store import (
 from handlers.ports.upkeep import (
     Asked,
     Chores,
+    Configs,
     Deliveries,
     FailedDelivery,
     InstallationFacts,
@@ -98,6 +99,7 @@ __all__ = [
     "Clock",
     "CommentFacts",
     "Commit",
+    "Configs",
     "Conflicted",
     "Deliveries",
     "Delivery",

@@ -106,3 +106,13 @@ class Chores(Protocol):
     async def ask(self, guid: str, count: int) -> bool:
         """Note that a delivery will be asked for again, now; False when somebody else did since it was `count`."""
         ...
+
+
+class Configs(Protocol):
+    """Each repository's settings as they were last found to be good, as the file's text."""
+
+    async def get(self, repo: RepoRef) -> str | None:
+        """None when none were kept."""
+        ...
+
+    async def put(self, repo: RepoRef, content: str) -> None: ...

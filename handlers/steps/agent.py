@@ -13,8 +13,10 @@ from agents.roles import role as role_named
 from agents.stops import Cancelled, Failed, Finished, OutOfBudget, Parked, Refused, Stop
 from agents.tools.router import Router
 from agents.views import build_view
+from handlers import configs
 from handlers.events import Event
 from handlers.ports import Commit, Lease, StoredTurn, Turns, Workspace
+from handlers.veiled import Veiled
 from handlers.work import Work
 
 
@@ -91,7 +93,8 @@ async def _loop(work: Work, role: Role, turns: tuple[Turn, ...], journal: Stored
 
     waiting = tuple(await work.context.store.turns.waiting(work.lease, journal.heard))
     step = Step(role, work.context.options.tiers[role.tier], view, turns, waiting)
-    tools: Tools = workspace
+    hidden = configs.veil(await configs.of(work.context, work.run.repo))
+    tools: Tools = Veiled(workspace, hidden) if hidden.rules else workspace
     ports = Ports(work.context.model, work.context.prices, journal, Router.for_role(role, tools), fix)
     return await run(step, ports)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from agents.board import PullRequest, Vote, value_of
 from gates.evidence import MergeAsk, Person, PullEvidence, ReviewEvidence
+from handlers.configs import bounded, read
 from handlers.events import Actor
 from handlers.ports import GitHubError, Later, PullFacts, ReviewFacts, Standing, Unknown
 from handlers.steps.owners import Change, required
@@ -36,6 +37,7 @@ async def _gather(work: Work, number: int) -> PullEvidence:
     bot = await github.people.bot()
     writers = await github.people.with_write(repo)
     asks = _asks(work)
+    options = bounded(work.context.options, (await read(work.context, repo, work.run.default_branch)).config)
     rules = await github.rules.of_branch(repo, pull.base_ref)
     owned = await required(github.rules, Change(repo, number, pull.base_ref), rules, writers)
     # Who said something is looked up by id. The others' standing decides nothing, it tells whom to ask: it is taken
@@ -58,8 +60,8 @@ async def _gather(work: Work, number: int) -> PullEvidence:
         bot=bot.id,
         reviews=tuple(_review(review, pull.head_sha) for review in reviews),
         standings=tuple(_person(one) for one in standings),
-        required=max(work.context.options.required_approvals, rules.approvals),
-        requester_may_approve=work.context.options.requester_may_approve,
+        required=max(options.required_approvals, rules.approvals),
+        requester_may_approve=options.requester_may_approve,
         writers=frozenset(one.user.id for one in writers if one.user.type == "User"),
         asks=asks,
         hold=any(label.casefold() == HOLD for label in labels),

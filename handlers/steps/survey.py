@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agents.board import Guidance, RepoMap
+from handlers import configs
 from handlers.ports import Commit
 from handlers.work import Work
 
@@ -10,13 +11,14 @@ from handlers.work import Work
 async def run(work: Work) -> Commit:
     """Write `repo_map` for the run's base commit."""
     found = await work.context.workspaces.survey(work.run.repo, work.run.base_sha)
+    hidden = configs.veil(await configs.of(work.context, work.run.repo))
     value = RepoMap(
         base_sha=work.run.base_sha,
         default_branch=work.run.default_branch,
-        listing="\n".join(found.paths),
+        listing="\n".join(path for path in found.paths if not hidden.hides(path)),
         files=found.files,
         test_command=found.test_command,
         test_command_source=found.test_command_source,
-        guidance=tuple(Guidance(path=path, text=text) for path, text in found.guidance),
+        guidance=tuple(Guidance(path=path, text=text) for path, text in found.guidance if not hidden.hides(path)),
     )
     return work.done(work.entry("repo_map", value))

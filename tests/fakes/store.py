@@ -9,6 +9,7 @@ from infra.store.blobs import RedisBlobs
 from infra.store.bus import RedisBus
 from infra.store.checkpoints import RedisCheckpoints
 from infra.store.chores import RedisChores
+from infra.store.configs import RedisConfigs
 from infra.store.connection import Scripts, connect
 from infra.store.open_runs import RedisOpenRuns
 from infra.store.renewer import Renewer
@@ -32,6 +33,7 @@ class RealStore:
         self.turns = RedisTurns(self.scripts, self.blobs)
         self.effects = RedisEffects(self.scripts)
         self.open_runs = RedisOpenRuns(self.scripts)
+        self.configs = RedisConfigs(self.scripts)
         self.chores = RedisChores(self.scripts)
         self.checkpoints = RedisCheckpoints(self.scripts)
         self.trail = RedisTrail(self.scripts, self.blobs)

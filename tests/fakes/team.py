@@ -96,7 +96,9 @@ class Team:
                 github.installations,
                 github.rules,
             ),
-            store=Store(store.runs, store.tasks, store.turns, store.effects, store.blobs, store.open_runs),
+            store=Store(
+                store.runs, store.tasks, store.turns, store.effects, store.blobs, store.open_runs, store.configs
+            ),
             workspaces=self.workspaces,
             model=self.model,
             prices=FakePrices(),

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from handlers.commands import table
+from handlers.config import Problem
 from handlers.messages import checks, commit, findings, pull, replies, status
 from handlers.messages.parts import Spend, Spending, TestsView
 
@@ -291,6 +292,12 @@ REPLIES: dict[str, replies.Reply] = {
     "reply_questions": replies.Questions(("Which format: JSON or YAML?", EVIL)),
     "reply_budget": replies.BudgetReached(SPENDING),
     "reply_branch": replies.BranchInTheWay("seconder/issue-12-add-a-flag"),
+    "reply_config": replies.ConfigRefused(
+        (
+            Problem(2, "gates.qualty", "is no key of `gates`", "Did you mean `gates.quality`?"),
+            Problem(9, EVIL, EVIL, ""),
+        )
+    ),
     "reply_empty": replies.EmptyRepository(),
     "reply_cut": replies.BodyCut(120_000, 60_000),
     "reply_failed": replies.Failed("merge the pull request", "405: Base branch was modified.\n@everyone"),
