@@ -233,6 +233,9 @@ class Settings(BaseSettings):
         le=1440,
         description="Minutes between comparisons of open runs with GitHub.",
     )
+    keep_days: int = Field(
+        90, alias="SECONDER_KEEP_DAYS", ge=1, le=3650, description="Days that transcripts of finished runs are kept."
+    )
     settle_s: float = Field(
         10,
         alias="SECONDER_SETTLE_S",

@@ -351,11 +351,13 @@ def _upkeep(
     from handlers.recovery import recover
     from handlers.sweep import sweep
     from infra.store.chores import RedisChores
+    from infra.store.retention import RedisRetention
 
     chores = RedisChores(hub.scripts)
     every = {
         "recovery": (settings.recovery_minutes, lambda: recover(github.deliveries, chores, context.clock)),
         "comparison": (settings.sweep_minutes, lambda: sweep(context)),
+        "retention": (60.0, RedisRetention(hub.scripts, hub.blobs, settings.keep_days).tidy),
     }
     return {name: partial(keep_up, chores, Chore(name, 60 * minutes, do)) for name, (minutes, do) in every.items()}
 

@@ -37,6 +37,7 @@ SCRIPTS = (
     "purge",
     "drop",
     "tidy",
+    "age",
     "ask",
     "moved",
 )

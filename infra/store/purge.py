@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from infra.store.blobs import HOLD_MS, RedisBlobs
 from infra.store.connection import Scripts, text
+from infra.store.naming import Naming
 from infra.store.packing import unpack
 from infra.store.records import content_digest, split
 from infra.store.trail import rows
 
-_DIGEST = re.compile(rb"[0-9a-f]{64}")
 TRIES = 3
 
 
@@ -39,6 +37,7 @@ class RedisPurge:
         self._client = scripts.client
         self._blobs = blobs
         self._settle_ms = settle_ms
+        self._naming = Naming(scripts, blobs)
 
     async def purge(self, run: str) -> Purged:
         """Erase a finished run's content. Raises `CannotPurge`.
@@ -48,12 +47,12 @@ class RedisPurge:
         """
         await self._check(run)
         waiting = self._scripts.key("purge", run)
-        named = await self._named(run)
+        named = await self._naming.of(run)
         if named:
             await self._scripts.command("SADD", waiting, *sorted(named))
         records = await self._log(run)
         left = {text(one) for one in await self._scripts.command("SMEMBERS", waiting)}
-        shared = await self._named_by_others(run, left)
+        shared = await self._naming.among(left, without=(run,))
         dropped = 0
         for digest in sorted(left - shared):
             dropped += int(await self._scripts.run("drop", digest))
@@ -86,7 +85,7 @@ class RedisPurge:
                 flat = (part for pair in without.items() for part in pair)
                 await self._scripts.command("XADD", fresh, f"{position}-0", *flat)
                 count, erased = count + 1, erased + (without is not values)
-            answer = int(await self._scripts.run("purge", run, count, *await self._tasks(run)))
+            answer = int(await self._scripts.run("purge", run, count, *await self._naming.tasks(run)))
             if answer == 1:
                 return erased
             if answer == -2:
@@ -107,40 +106,3 @@ class RedisPurge:
             kept, content = {}, "unreadable"
         rest = {name: value for name, value in values.items() if name not in (b"d", b"s")}
         return {**rest, b"d": json.dumps(kept, separators=(",", ":")).encode(), b"c": content.encode()}
-
-    async def _tasks(self, run: str) -> Sequence[str]:
-        """Every step that the run's log names, and Seconder's own."""
-        found = [f"{run}/status.1", f"{run}/close.1"]
-        async for _, values in rows(self._scripts, run):
-            if values.get(b"t") == b"activated":
-                found.append(str(json.loads(values[b"d"])["task"]))
-        return found
-
-    async def _named(self, run: str) -> set[str]:
-        """All that looks like a blob's name in the run's log and turns, also inside of its blobs."""
-        found: set[str] = set()
-        async for _, values in rows(self._scripts, run):
-            found |= await self._in(values.get(b"d", b""))
-        for task in await self._tasks(run):
-            for turn in await self._scripts.command("LRANGE", self._scripts.key("turns", task), 0, -1):
-                found |= await self._in(turn)
-        return found
-
-    async def _in(self, stored: bytes) -> set[str]:
-        found = {text(one) for one in _DIGEST.findall(stored)}
-        if stored.startswith(b'{"blob"') and len(found) == 1:
-            try:
-                inner = await self._blobs.get(next(iter(found)))
-            except (KeyError, zlib.error):
-                return found
-            found |= {text(one) for one in _DIGEST.findall(inner)}
-        return found
-
-    async def _named_by_others(self, run: str, digests: set[str]) -> set[str]:
-        """Those of the digests that another run names."""
-        shared: set[str] = set()
-        others = await self._scripts.command("ZRANGE", self._scripts.key("runs"), 0, -1) if digests else []
-        for other in others:
-            if text(other) != run and shared != digests:
-                shared |= digests & await self._named(text(other))
-        return shared

@@ -10,6 +10,7 @@ from agents.board import Author, Code, Entry, HumanNote, Vote
 from handlers.events import Actor, Event, RepoRef
 from handlers.ports import Commit, Lease, NewRun, NewTask, StoredTurn, Word
 from handlers.state import RunState
+from infra.store.naming import Naming
 from infra.store.purge import CannotPurge, Purged, RedisPurge
 from infra.store.trail import RedisTrail
 from tests.fakes.store import RealStore as Store
@@ -158,7 +159,9 @@ async def test_a_blob_that_was_put_just_now_stays(store: Store) -> None:
 async def test_it_can_be_cut_off_and_repeated(store: Store) -> None:
     run = await ended(store, 1, "x", b"pack one")
     half = purger(store)
-    await store.scripts.command("SADD", store.scripts.key("purge", run), *sorted(await half._named(run)))
+    await store.scripts.command(
+        "SADD", store.scripts.key("purge", run), *sorted(await Naming(store.scripts, store.blobs).of(run))
+    )
     await half._log(run)
     assert len(await store.client.keys(store.scripts.key("blob", "*"))) == 2
     assert (await purger(store).purge(run)).blobs == 2
