@@ -7,7 +7,6 @@ from handlers.context import Context
 from handlers.events import (
     CommentAdded,
     Event,
-    GateButtonPressed,
     IssueClosed,
     IssueEvent,
     PrClosed,
@@ -106,15 +105,6 @@ async def comment(context: Context, event: Event) -> None:
     standing = await context.github.people.standing(added.repo, added.author)
     if standing.at_least("write"):
         await say(context, run, _answer(context, event, added, standing))
-
-
-async def button(context: Context, event: Event) -> None:
-    """`Look again` on our check: anybody may ask for that, it decides nothing."""
-    pressed = GateButtonPressed.model_validate(event.data)
-    run = (pressed.external_id or "").partition(":")[0]
-    facts = await context.store.runs.facts(run) if run else None
-    if facts is not None and facts.repo.id == pressed.repo.id:
-        await say(context, run, Word(event.id))
 
 
 async def say(context: Context, run: str, word: Word) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 import structlog
 from pydantic import ValidationError
 
-from handlers import configs, intake, moves, pulls
+from handlers import buttons, configs, intake, moves, pulls
 from handlers.commands import ENTITLED, table
 from handlers.context import Context
 from handlers.events import (
@@ -67,7 +67,7 @@ HANDLERS: Mapping[str, Handler] = {
     PrEdited.NAME: pulls.pull_changed,
     PrMerged.NAME: pulls.pull_changed,
     PrClosed.NAME: pulls.pull_closed,
-    GateButtonPressed.NAME: pulls.button,
+    GateButtonPressed.NAME: buttons.pressed,
     ConfigChanged.NAME: configs.changed,
     InstallationChanged.NAME: moves.installation_changed,
     RepositoryMoved.NAME: moves.repository_moved,

@@ -113,6 +113,15 @@ class WhatIsOpen(Reply):
 
 
 @dataclass(frozen=True)
+class AskReason(Reply):
+    """Somebody pressed the button that says no: it cannot carry a reason, so nothing has happened yet."""
+
+    TEMPLATE = "reply_ask_reason.md.j2"
+    gate: str
+    login: str
+
+
+@dataclass(frozen=True)
 class WhyLine:
     """One entry on the way back to the issue. `by` is a role or a login, `kind` tells which."""
 
@@ -255,6 +264,7 @@ REPLIES: tuple[type[Reply], ...] = (
     NotYet,
     ByReview,
     WhatIsOpen,
+    AskReason,
     Why,
     Misread,
     Usage,

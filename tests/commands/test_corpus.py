@@ -14,15 +14,14 @@ from typing import Any
 import pytest
 import yaml
 
-from agents.board import PullRequest
 from handlers.events import Actor, CommandGiven
 from handlers.github import issue_comment, pull_request_review, pull_request_review_comment
 from handlers.github.translation import AppIdentity, Found
 from handlers.grammar import REFUSED
-from handlers.ports import Commit, NewPull
+from handlers.ports import NewPull
 from handlers.ports import Refused as RefusedByGitHub
 from tests.fakes.team import Team
-from tests.handlers.orders_scene import reactions, replies
+from tests.handlers.orders_scene import pull_of_ours, reactions, replies
 
 FILE = Path(__file__).with_name("corpus.yaml")
 KEYS = frozenset(
@@ -150,7 +149,7 @@ async def set_up(team: Team, scene: str) -> Stage:
         return stage
     await team.begin()
     if scene in ("head", "pushed", "quality"):
-        await _our_pull(team, stage)
+        stage.head, stage.pull = await pull_of_ours(team)
     if scene in ("cost", "cost+plan"):
         await team.say("gate_opened", gate="cost", digest="run:5")
     if scene == "cost+plan":
@@ -167,25 +166,6 @@ async def set_up(team: Team, scene: str) -> Stage:
     if scene == "ended":
         await team.idle()
     return stage
-
-
-async def _our_pull(team: Team, stage: Stage) -> None:
-    stage.head = team.world.push(team.repo, "seconder/x", {"x.py": "x = 1\n"})
-    pull = await team.world.pulls.open(team.repo, NewPull("t", "b", "seconder/x", "main"))
-    stage.pull = pull.number
-    value = PullRequest(
-        number=pull.number,
-        url=pull.url,
-        branch="seconder/x",
-        base="main",
-        head_sha=stage.head,
-        tree="t",
-        action="ready",
-        draft=False,
-    )
-    await team.put(team.entry("pull_request", value))
-    work = await team.work("survey")
-    await team.store.tasks.commit(work.lease, Commit("done", pull=pull.number, branch="seconder/x"))
 
 
 async def happened(team: Team, run: str, before: tuple[str, int, int]) -> str:

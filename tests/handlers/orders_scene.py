@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from agents.board import PullRequest
 from handlers.events import Actor, CommandGiven, CommentAdded
 from handlers.grammar import REFUSED, Command, Refusal, parse
+from handlers.ports import Commit, NewPull
 from tests.fakes.team import Team
 
 
@@ -73,3 +75,23 @@ def replies(team: Team, number: int | None = None) -> list[str]:
     """Our comments that answer something."""
     thread = team.world.issue(team.repo, number or team.issue).comments
     return [one.body for one in thread if one.by_us and "seconder:reply" in one.body]
+
+
+async def pull_of_ours(team: Team) -> tuple[str, int]:
+    """The open run's pull request, ready, without the work that leads to it: its head and number."""
+    head = team.world.push(team.repo, "seconder/x", {"x.py": "x = 1\n"})
+    pull = await team.world.pulls.open(team.repo, NewPull("t", "b", "seconder/x", "main"))
+    value = PullRequest(
+        number=pull.number,
+        url=pull.url,
+        branch="seconder/x",
+        base="main",
+        head_sha=head,
+        tree="t",
+        action="ready",
+        draft=False,
+    )
+    await team.put(team.entry("pull_request", value))
+    work = await team.work("survey")
+    await team.store.tasks.commit(work.lease, Commit("done", pull=pull.number, branch="seconder/x"))
+    return head, pull.number

@@ -272,6 +272,7 @@ REPLIES: dict[str, replies.Reply] = {
         ),
     ),
     "reply_gates_none": replies.WhatIsOpen("approve", f"The {EVIL} gate is not open now."),
+    "reply_ask_reason": replies.AskReason("security", "ann"),
     "reply_why": replies.Why(
         "calc.py:3",
         (
