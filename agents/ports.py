@@ -171,11 +171,36 @@ class TestReport:
         return tuple(name for name in self.failures if name not in self.flaky and name not in self.known)
 
 
+@dataclass(frozen=True)
+class CommandReport:
+    """What came of a command in the sandbox. `exit_code` is None unless `reason` is exit.
+
+    `changed`, `deleted` and `left` are paths: what of its changes was taken over, and what was not, with the reason.
+    """
+
+    command: tuple[str, ...]
+    exit_code: int | None
+    reason: str
+    output: str
+    seconds: float = 0.0
+    changed: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
 class Commands(Protocol):
     """What a workspace can run for an agent, all of it in the sandbox. Raises as `Tools` does."""
 
     async def run_tests(self, selection: tuple[str, ...]) -> TestReport:
         """Run the repository's tests on a copy of the tree as it stands; `selection` narrows the run."""
+        ...
+
+    async def lint(self, paths: tuple[str, ...]) -> CommandReport:
+        """Run the linter that the repository configures, on the changed files if no paths are given."""
+        ...
+
+    async def shell(self, command: str, seconds: float) -> CommandReport:
+        """Run a shell command on a copy of the tree, and take over the files that it changes; no link is followed."""
         ...
 
 

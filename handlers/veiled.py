@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import posixpath
 import re
+from dataclasses import replace
 
-from agents.ports import FileText, SearchHit, TestReport, ToolError, Tools
+from agents.ports import CommandReport, FileText, SearchHit, TestReport, ToolError, Tools
 from handlers.configs import Veil
 
 _SECTION = re.compile(r"^(?=diff --git )", re.MULTILINE)
@@ -54,6 +55,21 @@ class Veiled:
     async def run_tests(self, selection: tuple[str, ...]) -> TestReport:
         """As it is: the sandbox sees the whole tree."""
         return await self._tools.run_tests(selection)
+
+    async def lint(self, paths: tuple[str, ...]) -> CommandReport:
+        """Refuses hidden files, and leaves out the lines about those in a folder."""
+        for path in paths:
+            self._check(path)
+        report = await self._tools.lint(paths)
+        lines = report.output.splitlines(keepends=True)
+        shown = "".join(line for line in lines if not self._hides(line.split(":", 1)[0].strip()))
+        return replace(report, output=shown)
+
+    async def shell(self, command: str, seconds: float) -> CommandReport:
+        """Refuses: a command could show any file."""
+        raise ToolError(
+            "this repository keeps paths from you (paths.never_read), so there is no shell; use other tools"
+        )
 
     def _hides(self, path: str) -> bool:
         """Whether a path is hidden; a folder is when everything in it would be."""

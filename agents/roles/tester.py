@@ -42,6 +42,7 @@ ROLE = Role(
         "list_directory",
         "search_codebase",
         "edit_file",
+        "apply_patch",
         "write_file",
         "delete_file",
         "run_tests",

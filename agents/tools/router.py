@@ -13,9 +13,11 @@ from agents.quoting import cut
 from agents.role import Role
 from agents.tools import TOOLS
 from agents.tools.paths import WriteFilter, write_filter
-from agents.tools.tool import Tool, WriteInput
+from agents.tools.tool import Changes, Tool
 
 MAX_OUTPUT = 40_000
+ANYWHERE = "src/any.py"
+"""A path that only who may write anything may write."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,9 @@ class Router:
         unknown = [name for name in allowed if name not in by_name]
         if unknown:
             raise ValueError(f"no such tool: {', '.join(unknown)}; there are {', '.join(sorted(by_name))}")
+        loose = [name for name in allowed if by_name[name].anywhere and may_write(ANYWHERE)]
+        if loose:
+            raise ValueError(f"{', '.join(loose)} can change any file, and this role may not")
         self._tools = tools
         self._allowed = {name: by_name[name] for name in allowed}
         self._may_write = may_write
@@ -98,8 +103,8 @@ class Router:
             args = tool.input.model_validate(given)
         except ValidationError as error:
             return ToolResult(f"The input of {name} does not fit:\n{explain(error)}", True)
-        if isinstance(args, WriteInput):
-            refusal = self._may_write(args.path)
+        if isinstance(args, Changes):
+            refusal = next((why for path in args.changed() if (why := self._may_write(path))), None)
             if refusal:
                 return ToolResult(f"Refused: {refusal}.", True)
         try:

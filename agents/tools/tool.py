@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Generic, TypeVar
@@ -21,10 +22,22 @@ class ToolInput(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class WriteInput(ToolInput):
-    """Base of the input of every tool that changes a file: the router checks `path` before the tool runs."""
+class Changes(ToolInput, ABC):
+    """Base of the input of every tool that names the files that it changes: the router checks them before it runs."""
+
+    @abstractmethod
+    def changed(self) -> tuple[str, ...]:
+        """The clean paths of the files."""
+
+
+class WriteInput(Changes):
+    """The input of a tool that changes one file."""
 
     path: RepoPath
+
+    def changed(self) -> tuple[str, ...]:
+        """The one path."""
+        return (self.path,)
 
 
 I = TypeVar("I", bound=ToolInput)  # noqa: E741
@@ -34,7 +47,8 @@ I = TypeVar("I", bound=ToolInput)  # noqa: E741
 class Tool(Generic[I]):
     """One tool. `run` gets the workspace and the checked input and returns text for the model, or raises `ToolError`.
 
-    `mutates`: it changes files, and its input is a `WriteInput`. `asks`: a person has to let each call pass first.
+    `mutates`: it changes files, and its input names them, unless it changes files `anywhere`: that is for roles that
+    may write anything. `asks`: a person has to let each call pass first.
     """
 
     name: str
@@ -42,13 +56,12 @@ class Tool(Generic[I]):
     input: type[I]
     run: Callable[[Tools, I], Awaitable[str]]
     mutates: bool = False
+    anywhere: bool = False
     asks: bool = False
 
     def __post_init__(self) -> None:
-        if self.mutates != issubclass(self.input, WriteInput):
-            raise TypeError(
-                f"tool {self.name}: a tool that changes files takes a WriteInput, and only such a tool does"
-            )
+        if self.mutates != (self.anywhere or issubclass(self.input, Changes)):
+            raise TypeError(f"tool {self.name}: a tool that changes files takes a WriteInput or another of Changes")
 
     @property
     def spec(self) -> ToolSpec:

@@ -25,6 +25,7 @@ from infra.sandbox.spec import (
     GIVEN,
     ISOLATION,
     MODULES,
+    SHELL,
     WORK,
     Capabilities,
     Limits,
@@ -38,6 +39,7 @@ from infra.sandbox.spec import (
     with_environments,
 )
 from infra.sandbox.usage import tasks_of, tree_memory_mb
+from infra.sandbox.watchdog import watched
 
 # Numeric ids without an account, outside what systemd and distributions hand out (systemd: UIDS-GIDS.md says 65520+ is
 # unusable and 61184-65519 may be dynamic users of running services; a collision costs a job only its process limit).
@@ -111,12 +113,27 @@ class Sandbox:
         shorten the time.
         """
         placed = {name: value.replace("{work}", WORK) for name, value in env.items()}
-        mounts = tuple(Mount(path, _PLACES[kind]) for kind, path in (environments or {}).items())
-        toolchain = (
-            with_environments(self._toolchain, [mount.target for mount in mounts]) if mounts else self._toolchain
-        )
+        mounts, toolchain = self._equipped(environments)
         wall_s = self._limits.wall_s if seconds is None else min(seconds, self._limits.wall_s)
         return await self.run(Spec(argv, source, placed, replace(self._limits, wall_s=wall_s), toolchain, mounts))
+
+    async def run_shell(
+        self, source: Path, command: str, into: Path, seconds: float, environments: Mapping[str, Path] | None = None
+    ) -> SandboxResult:
+        """Run a shell command in a copy of `source`, which stays behind as `tree` in the empty directory `into`.
+
+        A file `ready` beside it says that it was whole when the command began. Raises as `run` does, and
+        `WroteTooMuch`. What is in `into` afterwards is anything at all: links, pipes, directories that nobody may
+        enter; files belong to the sandbox's user.
+        """
+        tree = f"{SHELL}/tree"
+        script = f'mkdir {tree} && cp -RP . {tree} && : >{SHELL}/ready && cd {tree} && exec /bin/sh -c "$1"'
+        paths = {"PYTHONPATH": f"{tree}:{tree}/src"}
+        limits = replace(self._limits, wall_s=min(seconds, self._limits.wall_s))
+        words = ("/bin/sh", "-c", script, "shell", command)
+        mounts, toolchain = self._equipped(environments)
+        spec = Spec(words, source, paths, limits, toolchain, (*mounts, Mount(into, SHELL, writable=True)))
+        return await watched(self.run(spec), into)
 
     async def build(self, argv: tuple[str, ...], into: Path, given: Path, egress: Path | None = None) -> SandboxResult:
         """Run a command of ours that fills the directory `into` from the directory `given`. Raises as `run` does.
@@ -133,6 +150,12 @@ class Sandbox:
         with tempfile.TemporaryDirectory(prefix="seconder-build-") as empty:
             os.chmod(empty, 0o755)
             return await self.run(Spec(words, Path(empty), {}, _BUILD_LIMITS, own_toolchain(), tuple(mounts)))
+
+    def _equipped(self, environments: Mapping[str, Path] | None) -> tuple[tuple[Mount, ...], Toolchain]:
+        mounts = tuple(Mount(path, _PLACES[kind]) for kind, path in (environments or {}).items())
+        if not mounts:
+            return (), self._toolchain
+        return mounts, with_environments(self._toolchain, [mount.target for mount in mounts])
 
     async def _try_out(self) -> Capabilities:
         problem = _not_here()

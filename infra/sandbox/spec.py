@@ -18,6 +18,7 @@ ENVIRONMENT = "/seconder/environment"
 MODULES = "/seconder/node_modules"
 GIVEN = "/seconder/given"
 EGRESS = "/seconder/egress"
+SHELL = "/seconder/shell"
 ISOLATION = "bubblewrap, no network"
 
 # The variables that a job may set; what the toolchain needs besides is the operator's word and stands in Toolchain.
@@ -130,7 +131,7 @@ class Mount:
     writable: bool = False
 
     def __post_init__(self) -> None:
-        if self.target not in (ENVIRONMENT, MODULES, GIVEN, EGRESS):
+        if self.target not in (ENVIRONMENT, MODULES, GIVEN, EGRESS, SHELL):
             raise ValueError(f"nothing is mounted at {self.target} in the sandbox")
         if not self.source.is_absolute() or not self.source.is_dir():
             raise ValueError(f"{self.source}, for {self.target} in the sandbox, must be an existing directory")

@@ -86,6 +86,13 @@ class Files:
             except FileNotFoundError:
                 raise _no_such(path) from None
 
+    def problem_with(self, path: str) -> str | None:
+        """Why a file at this path may not be written, or None: its name, or a link or submodule of the repository."""
+        parts = path.split("/")
+        if any("/".join(parts[:count]) in self._special for count in range(1, len(parts) + 1)):
+            return "a link or submodule of the repository"
+        return self._problem(path)
+
     def check(self, path: str) -> str:
         """A file or directory that is there, as a clean relative path; the root is a dot."""
         parts = self._parts(path, may_be_root=True)

@@ -8,18 +8,18 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from agents.ports import FileText, SearchHit, TestReport, ToolError
+from agents.ports import CommandReport, FileText, SearchHit, TestReport, ToolError
 from handlers.events import RepoRef
 from handlers.ports import Snapshot, Survey, TreeEdit, Workspace
-from infra.workspace import detect, trees
+from infra.workspace import commands, detect, lint, trees
 from infra.workspace.files import Files
-from infra.workspace.needs import Entry, Environments, GitHost, Provided, TestPlace
+from infra.workspace.needs import Entry, Environments, GitHost, Place, Provided, TestPlace
 from infra.workspace.search import find_ripgrep, search
 from infra.workspace.shelf import Shelf
 from infra.workspace.suites import Base, Suite
@@ -113,6 +113,23 @@ class LocalWorkspace:
             suite = await self._suite()
             return _NO_COMMAND if suite is None else await suite.once(self._desk.tree, selection)
 
+    async def lint(self, paths: tuple[str, ...]) -> CommandReport:
+        """Run the configured linter on a copy of the tree. Raises `ToolError`."""
+        async with self._lock:
+            there = await asyncio.to_thread(_walk, self._desk.tree)
+            linters = lint.configured(there, self._texts(name for name in lint.WANTED if name in there))
+            git, desk = self._owner.git, self._desk
+            changes = () if paths else await trees.file_changes(git, desk, await trees.fix(git, desk))
+            changed = tuple(change.path for change in changes if change.status != "D")
+            return await commands.lint(self._workplace("python"), lint.words_for(linters, paths, changed))
+
+    async def shell(self, command: str, seconds: float) -> CommandReport:
+        """Run a command on a copy of the tree, then take over what it changed. Raises `ToolError`."""
+        async with self._lock:
+            found = await asyncio.to_thread(self._command)
+            kind = found.kind if found is not None else "configured"
+            return await commands.shell(self._workplace(kind), command, seconds)
+
     async def diff(self) -> str:
         """The unified diff against the base commit. Raises `ToolError`."""
         async with self._lock:
@@ -131,9 +148,16 @@ class LocalWorkspace:
         command = await asyncio.to_thread(self._command)
         if command is None:
             return None
+        return Suite(command, self._ground(command.kind), self._base, self._owner.shelf)
+
+    def _ground(self, kind: str) -> Ground:
         owner = self._owner
-        prepared = partial(owner.prepared, command.kind) if owner.environments is not None else None
-        return Suite(command, Ground(owner.sandbox, owner.plain, prepared), self._base, owner.shelf)
+        prepared = partial(owner.prepared, kind) if owner.environments is not None else None
+        return Ground(owner.sandbox, owner.plain, prepared)
+
+    def _workplace(self, kind: str) -> commands.Workplace:
+        desk = self._desk
+        return commands.Workplace(self._owner.sandbox, self._ground(kind), desk.tree, self._files, desk.home / "shell")
 
     async def _is_base(self) -> bool:
         return await trees.fix(self._owner.git, self._desk) == self._desk.base_tree
@@ -143,11 +167,14 @@ class LocalWorkspace:
         if configured:
             return detect.TestCommand("configured", configured, "configuration")
         paths = _walk(self._desk.tree)
+        return detect.detect(paths, self._texts(detect.wanted(paths)))
+
+    def _texts(self, paths: Iterable[str]) -> dict[str, str]:
         texts = {}
-        for path in detect.wanted(paths):
+        for path in paths:
             with contextlib.suppress(ToolError):
                 texts[path] = self._files.read(path).text
-        return detect.detect(paths, texts)
+        return texts
 
 
 @dataclass(frozen=True)
@@ -176,7 +203,7 @@ class LocalWorkspaces:
         self,
         settings: WorkspaceSettings,
         git: GitHost,
-        sandbox: TestPlace,
+        sandbox: Place,
         plain: TestPlace | None = None,
         environments: Environments | None = None,
     ) -> None:

@@ -75,6 +75,21 @@ class RunResult(Protocol):
     def seconds(self) -> float: ...
 
 
+class ShellPlace(Protocol):
+    """Runs a shell command on a copy of a directory, which stays behind."""
+
+    async def unavailable(self) -> str | None: ...
+
+    async def run_shell(
+        self, source: Path, command: str, into: Path, seconds: float, environments: Mapping[str, Path] | None = None
+    ) -> RunResult:
+        """Run `command` in a copy of `source`: `tree` in the empty directory `into`, `ready` beside it when whole.
+
+        Raises `OSError` for writing too much.
+        """
+        ...
+
+
 class TestPlace(Protocol):
     """Runs a command on a copy of a directory."""
 
@@ -100,6 +115,10 @@ class TestPlace(Protocol):
         `{work}` in a variable's value is where that copy is. `environments` are those of `Provided.folders`.
         """
         ...
+
+
+class Place(TestPlace, ShellPlace, Protocol):
+    """The sandbox: for tests, and for a shell."""
 
 
 class Manifests(Protocol):

@@ -124,7 +124,7 @@ def _dotted(part: str) -> str:
 
 
 def _report(result: RunResult, words: tuple[str, ...], isolation: str) -> TestReport:
-    text = _cleaned(result.output)
+    text = cleaned(result.output)
     if result.reason == "backend_error":
         said = " ".join(text.split())[-300:]
         return TestReport(
@@ -146,7 +146,8 @@ def _report(result: RunResult, words: tuple[str, ...], isolation: str) -> TestRe
     )
 
 
-def _cleaned(output: bytes) -> str:
+def cleaned(output: bytes) -> str:
+    """What a command printed as text: no escape sequences, no control characters, odd bytes marked."""
     text = output.decode("utf-8", "replace").replace("\r\n", "\n")
     return unicodedata.normalize("NFC", _UNPRINTABLE.sub("", _ESCAPES.sub("", text)))
 

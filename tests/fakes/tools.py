@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from hashlib import sha256
 
-from agents.ports import FileText, SearchHit, TestReport, ToolError, Tools
+from agents.ports import CommandReport, FileText, SearchHit, TestReport, ToolError, Tools
 
 
 class FakeTools:
@@ -70,6 +70,14 @@ class FakeTools:
     async def run_tests(self, selection: tuple[str, ...]) -> TestReport:
         self.calls.append(f"run_tests {' '.join(selection)}".strip())
         return self.report
+
+    async def lint(self, paths: tuple[str, ...]) -> CommandReport:
+        self.calls.append(f"lint {' '.join(paths)}".strip())
+        return CommandReport(("ruff", "check"), 0, "exit", "All checks passed!")
+
+    async def shell(self, command: str, seconds: float) -> CommandReport:
+        self.calls.append(f"shell {command}")
+        return CommandReport(("/bin/sh", "-c", command), 0, "exit", "done")
 
     async def diff(self) -> str:
         self.calls.append("diff")

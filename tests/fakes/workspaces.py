@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 
 from agents.board import FileChange
-from agents.ports import FileText, SearchHit, TestReport, ToolError
+from agents.ports import CommandReport, FileText, SearchHit, TestReport, ToolError
 from handlers.events import RepoRef
 from handlers.ports import Missing, Snapshot, Survey, TreeEdit, Workspace
 from tests.fakes.git_objects import tree_sha
@@ -90,6 +90,12 @@ class FakeWorkspace:
                 await self.delete(edit.path)
             else:
                 await self.write(edit.path, edit.content.decode())
+
+    async def lint(self, paths: tuple[str, ...]) -> CommandReport:
+        return CommandReport(("ruff", "check"), 0, "exit", "All checks passed!")
+
+    async def shell(self, command: str, seconds: float) -> CommandReport:
+        return CommandReport(("/bin/sh", "-c", command), 0, "exit", "done")
 
     async def diff(self) -> str:
         parts = []

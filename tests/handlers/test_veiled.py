@@ -54,3 +54,13 @@ def test_a_diff_leaves_them_out() -> None:
     moved = "diff --git a/x/k.pem b/x/k.txt\nrename from x/k.pem\nrename to x/k.txt\n"
     assert shown_diff(one + two + moved, VEIL) == one
     assert shown_diff("", VEIL) == ""
+
+
+async def test_no_command_shows_what_is_hidden() -> None:
+    async with FakeWorkspaces({"0" * 40: FILES}).open(REPO, "0" * 40, None, ()) as workspace:
+        tools = Veiled(workspace, VEIL)
+        with pytest.raises(ToolError, match="no shell"):
+            await tools.shell("cat keys/id", 1.0)
+        with pytest.raises(ToolError, match="never_read"):
+            await tools.lint(("keys/id",))
+        assert (await tools.lint(("a.py",))).exit_code == 0

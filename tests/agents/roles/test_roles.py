@@ -73,7 +73,7 @@ def test_a_prompt_begins_with_its_role_and_says_the_rules(name: str) -> None:
         pytest.param("reviewer", "only what a maintainer would ask for", "at most", id="nits are no offer"),
         pytest.param("tester", "A test of *new* behaviour that passes before", "all of them once", id="old and new"),
         pytest.param(
-            "developer", "temporary test file and run it; delete it", "now hold", id="a test to look, not to keep"
+            "developer", "try it in the `shell`, and leave no file of that behind", "now hold", id="a look, not to keep"
         ),
         pytest.param("architect", "`path:start-end`", "", id="passages for the others"),
         pytest.param("product_manager", "guidance files, if it has any", "own guidance", id="guidance may be missing"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agents.role import MayWrite
 from agents.roles import role
 from agents.tools.paths import write_filter
 from agents.tools.router import MAX_OUTPUT, Router
@@ -113,8 +114,14 @@ async def test_outputs_are_fit_to_send(run: object, end: str) -> None:
 
 
 def test_an_unknown_name_on_an_allow_list_is_found_at_once() -> None:
-    with pytest.raises(ValueError, match="no such tool: shell"):
-        Router(FakeTools(), ("read_file", "shell"), write_filter("nothing"))
+    with pytest.raises(ValueError, match="no such tool: bash"):
+        Router(FakeTools(), ("read_file", "bash"), write_filter("nothing"))
+
+
+@pytest.mark.parametrize("may_write", ["nothing", "tests"])
+def test_a_shell_is_for_who_may_write_anything(may_write: MayWrite) -> None:
+    with pytest.raises(ValueError, match="shell can change any file"):
+        Router(FakeTools(), ("shell",), write_filter(may_write))
 
 
 def test_a_tool_that_changes_files_must_name_its_path() -> None:
