@@ -63,6 +63,34 @@ ELSEWHERE = {
         f"{STORE}/test_bus.py",
         "test_a_dead_consumers_events_go_to_another",
     ),
+    "taskiq-python/taskiq-redis#101: a long task is given out again while it is at work": (
+        f"{STORE}/test_bus.py",
+        "test_a_consumer_that_says_it_lives_keeps_its_events",
+    ),
+    "unkeyed/unkey#4979: after a deploy a stored run fits no more, and hangs": (
+        "tests/handlers/test_migration.py",
+        "test_what_is_unknown_is_said_and_waited_for",
+    ),
+    "bytedance/deer-flow#4274: a delivery that failed never comes again": (
+        "tests/handlers/test_recovery.py",
+        "test_each_that_failed_is_asked_for_once",
+    ),
+    "elie222/rakazo#883: tools that change things run again, and what is paid again is not shown": (
+        f"{STEPS}/test_agent.py",
+        "test_a_killed_worker_costs_the_call_in_flight_and_nothing_else",
+    ),
+    "Hmbown/Codewhale#6188: at a shared limit everybody stops with nothing handed in": (
+        f"{STEPS}/test_agent.py",
+        "test_too_little_more_pauses_again_and_loses_nothing",
+    ),
+    "caipe-io#1238: what finished runs leave behind grows without end": (
+        f"{STORE}/test_retention.py",
+        "test_transcripts_go_when_their_time_is_over",
+    ),
+    "python-arq/arq#498: a worker ends when the store is away for a moment": (
+        "tests/bot/test_outages.py",
+        "test_the_worker_waits_and_goes_on",
+    ),
     "langchain-ai/langgraph#5672: a cancelled run leaves no word that it was": (
         f"{STORE}/test_runs.py",
         "test_cancel_fences_everything_but_status_and_is_said_once",
@@ -153,6 +181,28 @@ async def test_a_hundred_at_once_lose_nothing(team: Team) -> None:
     records = await team.store.runs.read(run, 0)
     assert [record.position for record in records] == list(range(1, len(records) + 1))
     assert (await team.facts()).budget == before.budget + 100
+
+
+async def test_who_reads_a_long_history_holds_up_nobody_who_writes(team: Team) -> None:
+    """langchain-ai/langgraph#8558: reading a history blocks writes."""
+    run = await team.begin()
+    for count in range(20):
+        notes = [team.entry("human_note", HumanNote(text="x" * 500, via="steer"), team.ann) for _ in range(60)]
+        await team.store.runs.vote(run, Word(f"c{count}", entries=tuple(notes)))
+    order: list[str] = []
+
+    async def history() -> int:
+        records = await team.store.runs.read(run, 0)
+        order.append("history")
+        return len(records)
+
+    async def word() -> None:
+        assert await team.store.runs.vote(run, Word("meanwhile", steers=("now",)))
+        order.append("word")
+
+    read, _ = await asyncio.gather(history(), word())
+    assert read > 1_200
+    assert order == ["word", "history"], "a history is read in pages, and writes go between them"
 
 
 async def test_a_replay_never_takes_what_another_step_stored(team: Team) -> None:
