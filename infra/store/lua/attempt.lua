@@ -1,6 +1,8 @@
 -- ATTEMPT: note that an effect is about to be tried. ARGV: task, token, key, mode ('first' or 'again'), record.
 -- Returns {-1} for a stale token, {0} go on, {1, ms since it was tried}, {2, receipt JSON}.
 local task = ARGV[1]
+if ARGV[4] ~= 'first' and ARGV[4] ~= 'again' then error('BADARG no such mode') end
+records(5, 5)
 if not holds(task, ARGV[2]) then return {-1} end
 local run = redis.call('HGET', P .. 'task:' .. task, 'run')
 local book, key = P .. 'eff:' .. run, ARGV[3]

@@ -1,5 +1,6 @@
 -- CLAIM: take a due step under a lease. ARGV: task, worker, lease ms. Returns nil, or the step's fields with the new token.
 local task, key = ARGV[1], P .. 'task:' .. ARGV[1]
+local lease = whole(ARGV[3], 'lease')
 local at = now()
 local score = redis.call('ZSCORE', P .. 'due', task)
 if not score or tonumber(score) > at then return nil end
@@ -23,5 +24,5 @@ end
 local token = redis.call('HINCRBY', key, 'token', 1)
 local attempts = redis.call('HINCRBY', key, 'attempts', 1)
 redis.call('HSET', key, 'state', 'leased', 'worker', ARGV[2], 'reserved', 0)
-redis.call('ZADD', P .. 'due', at + tonumber(ARGV[3]), task)
+redis.call('ZADD', P .. 'due', at + lease, task)
 return {run, node, f[4], f[5], token, attempts, redis.call('HGET', key, 'pokes')}

@@ -2,6 +2,12 @@
 -- ARGV: task, token, outcome, retry ms, seen pokes, pull, branch, ending, record, number of entries, entries ..., events ...
 -- Returns 1, 0 when this step was committed before, -1 for a stale token.
 local task, key = ARGV[1], P .. 'task:' .. ARGV[1]
+local wait, entries = whole(ARGV[4], 'wait'), whole(ARGV[10], 'number of entries')
+if not ({done = 1, failed = 1, retry = 1, parked = 1})[ARGV[3]] then error('BADARG no such outcome') end
+if entries < 0 or entries > #ARGV - 10 then error('BADARG entries are missing') end
+if ARGV[6] ~= '' then whole(ARGV[6], 'pull request') end
+records(9, 9)
+records(11, #ARGV)
 local f = redis.call('HMGET', key, 'token', 'state', 'run')
 if not f[1] or f[1] ~= ARGV[2] then return -1 end
 if f[2] == 'done' or f[2] == 'failed' then return 0 end
@@ -9,7 +15,6 @@ if f[2] ~= 'leased' then return -1 end
 local outcome, run = ARGV[3], f[3]
 local runkey = P .. 'run:' .. run
 local at = now()
-local entries = tonumber(ARGV[10])
 for i = 11, 10 + entries do append(run, 'entry', ARGV[i], at) end
 for i = 11 + entries, #ARGV do
   append(run, 'event', ARGV[i], at)
@@ -33,14 +38,14 @@ if outcome == 'done' or outcome == 'failed' then
   append(run, 'ended', ARGV[9], at)
 elseif outcome == 'retry' then
   redis.call('HSET', key, 'state', 'due')
-  redis.call('ZADD', P .. 'due', at + tonumber(ARGV[4]), task)
+  redis.call('ZADD', P .. 'due', at + wait, task)
   append(run, 'note', ARGV[9], at)
 else
   -- Parked: due when poked, at once if that happened meanwhile, else after the retry time if one is given. The status step is never due sooner than it asks for.
   redis.call('HSET', key, 'attempts', 0)
   local not_before = at
   if redis.call('HGET', key, 'node') == 'status' then
-    not_before = at + tonumber(ARGV[4])
+    not_before = at + wait
     redis.call('HSET', key, 'not_before', string.format('%.0f', not_before))
   end
   if redis.call('HGET', key, 'pokes') ~= ARGV[5] then
@@ -49,8 +54,8 @@ else
   else
     redis.call('HSET', key, 'state', 'parked')
     redis.call('ZREM', P .. 'due', task)
-    if tonumber(ARGV[4]) > 0 and redis.call('HGET', key, 'node') ~= 'status' then
-      redis.call('ZADD', P .. 'due', at + tonumber(ARGV[4]), task)
+    if wait > 0 and redis.call('HGET', key, 'node') ~= 'status' then
+      redis.call('ZADD', P .. 'due', at + wait, task)
     end
   end
 end

@@ -1,4 +1,5 @@
 -- INGEST: a delivery's events onto the bus, once. ARGV: delivery id, body digest or '', ttl ms, event JSON ...
+whole(ARGV[3], 'time to live')
 local delivery, body = P .. 'dlv:' .. ARGV[1], P .. 'body:' .. ARGV[2]
 if redis.call('EXISTS', delivery) == 1 then return 0 end
 local repeated = ARGV[2] ~= '' and redis.call('EXISTS', body) == 1

@@ -7,6 +7,16 @@ local function now()
   local t = redis.call('TIME')
   return t[1] * 1000 + math.floor(t[2] / 1000)
 end
+-- A script that fails half-way keeps what it has written: whatever can be wrong with its arguments is looked at first.
+local function whole(value, what)
+  if not value or #value > 16 or not string.match(value, '^%-?%d+$') then error('BADARG ' .. what .. ' is no whole number') end
+  return tonumber(value)
+end
+local function records(from, to)
+  for i = from, to do
+    if not ARGV[i] or #ARGV[i] < 82 then error('BADARG argument ' .. i .. ' is no sealed record') end
+  end
+end
 local function unsealed(record)
   return string.sub(record, 81)
 end

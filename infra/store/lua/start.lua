@@ -1,6 +1,12 @@
 -- START: one open run per issue. ARGV: run, repo id, issue, attempt, cause, record of the run, budget, event, entries ...
 -- Returns 1 started, 0 there is an open one or the cause has started one before, -1 the attempt number is taken.
 local run, repo, issue, attempt, cause = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+whole(repo, 'repository')
+whole(issue, 'issue')
+whole(attempt, 'attempt')
+whole(ARGV[7], 'budget')
+records(6, 6)
+records(8, math.max(8, #ARGV))
 local open, started = P .. 'open:' .. repo .. ':' .. issue, P .. 'started:' .. cause
 if redis.call('EXISTS', open) == 1 or redis.call('EXISTS', started) == 1 then return 0 end
 local attempts = P .. 'attempts:' .. repo
