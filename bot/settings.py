@@ -184,6 +184,11 @@ class Settings(BaseSettings):
         alias="SECONDER_PYTHON_INDEX",
         description="Package index for what tests need (https); empty: as pip is set on this machine.",
     )
+    npm_registry: Url | None = Field(
+        None,
+        alias="SECONDER_NPM_REGISTRY",
+        description="Registry for what tests need (https); empty: as npm is set on this machine.",
+    )
     index_hosts: Annotated[tuple[str, ...], BeforeValidator(_parts), AfterValidator(_hosts)] = Field(
         (), alias="SECONDER_INDEX_HOSTS", description="Further hosts that packages may come from, with commas between."
     )

@@ -322,7 +322,7 @@ async def _workspaces(settings: Settings, github: GitHubAdapters, own_sample: bo
     plain = PlainProcess() if own_sample else None
     sandbox = Sandbox(toolchain, Limits(wall_s=settings.test_seconds, cpu_s=settings.test_seconds))
     workspace = WorkspaceSettings(data, command, quick_s=settings.quick_test_seconds)
-    indexes = IndexSettings(settings.python_index or "", settings.index_hosts, os.environ)
+    indexes = IndexSettings(settings.python_index or "", settings.npm_registry or "", settings.index_hosts, os.environ)
     places = EnvironmentSettings(data / "environments", all_bytes=settings.environments_gb << 30, indexes=indexes)
     environments = None if own_sample or settings.toolchain else Environments(places, sandbox)
     spaces = LocalWorkspaces(workspace, repositories, sandbox, plain, environments)

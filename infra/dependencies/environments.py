@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -19,6 +20,7 @@ import structlog
 from infra.dependencies.found import Tree
 from infra.dependencies.indexes import IndexSettings, NoIndex
 from infra.dependencies.making import Builder, Made, Unmade
+from infra.dependencies.node import NodeMaker, node_plan
 from infra.dependencies.plan import PythonPlan, python_plan
 from infra.dependencies.python import PythonMaker, here
 from infra.dependencies.shelf import About, Busy, Shelf, TooLarge, as_fields
@@ -28,6 +30,7 @@ log = structlog.get_logger("seconder.dependencies")
 _YOUNG_S = 7 * 86_400.0
 _FAILED_S = 300.0
 _PATIENCE_S = 1_800.0
+_NODE_KINDS = frozenset({"npm", "configured", "make"})
 _PYTHON_KINDS = frozenset({"pytest", "unittest", "configured", "make"})
 
 
@@ -56,12 +59,29 @@ class Provided:
     problem: str = ""
 
 
+_Make = Callable[[Path, Collection[str]], Awaitable[Made]]
+
+
+@dataclass(frozen=True)
+class _Wish:
+    """One environment: its kind, the folder inside it that is shown, what it depends on, how it is made (None: there
+    is nothing to make), what is said in any case, and the manifests that ask for it."""
+
+    kind: str
+    inside: str
+    key: str
+    make: _Make | None
+    said: Provided
+    sources: tuple[str, ...]
+
+
 class Environments:
     """Environments for test runs, on a shelf that all workers of a machine share."""
 
     def __init__(self, settings: EnvironmentSettings, builder: Builder) -> None:
         self._shelf = Shelf(settings.root, settings.all_bytes)
         self._python = PythonMaker(builder, settings.indexes, settings.one_bytes)
+        self._node = NodeMaker(builder, settings.indexes, settings.one_bytes)
         self._failed: dict[str, tuple[float, Provided]] = {}
 
     @contextlib.asynccontextmanager
@@ -78,50 +98,68 @@ class Environments:
         await asyncio.to_thread(self._shelf.sweep)
 
     async def _provided(self, kind: str, tree: Tree, stack: contextlib.AsyncExitStack) -> Provided:
-        plan = await asyncio.to_thread(python_plan, tree) if kind in _PYTHON_KINDS else None
-        if plan is None:
+        wish = await asyncio.to_thread(self._wish, kind, tree)
+        if wish is None:
             return Provided()
-        said = Provided(roots=plan.roots, refused=_refused(plan))
-        if not plan.requirements and plan.project is None:
-            return said
-        problem = plan.python_problem(here()[0])
-        if problem is not None:
-            return replace(said, problem=problem)
-        key = self._python.key(plan)
-        failed_at, failure = self._failed.get(key, (0.0, said))
+        if wish.make is None:
+            return wish.said
+        failed_at, failure = self._failed.get(wish.key, (0.0, wish.said))
         if failure.problem and time.monotonic() - failed_at < _FAILED_S:
             return failure
         try:
             # Between making and holding, another worker may have made room: then it is made once more.
             for _ in range(2):
-                about, digest = await self._made(plan, key)
+                about, digest = await self._made(wish, wish.make)
                 folder = await stack.enter_async_context(self._shelf.used(digest))
                 if folder is not None:
-                    return replace(said, folders={"python": folder}, blocked=about.blocked)
-            raise Unmade("there is no room for it: raise SECONDER_ENVIRONMENTS_MB")
+                    return replace(wish.said, folders={wish.kind: folder / wish.inside}, blocked=about.blocked)
+            raise Unmade("there is no room for it: raise SECONDER_ENVIRONMENTS_GB")
         except (Unmade, TooLarge, NoIndex, Busy, OSError) as error:
             blocked = error.blocked if isinstance(error, Unmade) else ()
-            failure = replace(said, problem=str(error), blocked=blocked)
-            self._failed[key] = (time.monotonic(), failure)
-            log.warning("environment_failed", key=key[:12], manifests=plan.sources, why=str(error), blocked=blocked)
+            failure = replace(wish.said, problem=str(error), blocked=blocked)
+            self._failed[wish.key] = (time.monotonic(), failure)
+            said = {"manifests": wish.sources, "why": str(error), "blocked": blocked}
+            log.warning("environment_failed", key=wish.key[:12], **said)
             return failure
 
-    async def _made(self, plan: PythonPlan, key: str) -> tuple[About, str]:
-        found = self._known(key)
+    def _wish(self, kind: str, tree: Tree) -> _Wish | None:
+        """What a test command of `kind` needs; None for nothing."""
+        plan = python_plan(tree) if kind in _PYTHON_KINDS else None
+        if plan is not None:
+            return self._python_wish(plan)
+        needs = node_plan(tree) if kind in _NODE_KINDS else None
+        if needs is None:
+            return None
+        said = Provided(refused=tuple(str(refusal) for refusal in needs.refused), problem=needs.problem)
+        make = None if needs.problem else partial(self._node.make, needs)
+        return _Wish("node", "node_modules", self._node.key(needs), make, said, needs.sources)
+
+    def _python_wish(self, plan: PythonPlan) -> _Wish:
+        more = (f"and {plan.left_out} more lines",) if plan.left_out else ()
+        said = Provided(roots=plan.roots, refused=(*(str(refusal) for refusal in plan.refused), *more))
+        problem = plan.python_problem(here()[0])
+        if problem is not None:
+            return _Wish("python", "", "", None, replace(said, problem=problem), plan.sources)
+        is_asked = bool(plan.requirements) or plan.project is not None
+        make = partial(self._python.make, plan) if is_asked else None
+        return _Wish("python", "", self._python.key(plan), make, said, plan.sources)
+
+    async def _made(self, wish: _Wish, make: _Make) -> tuple[About, str]:
+        found = self._known(wish.key)
         if found is not None:
             return found
-        async with self._shelf.alone(key, _PATIENCE_S):
-            found = self._known(key)
+        async with self._shelf.alone(wish.key, _PATIENCE_S):
+            found = self._known(wish.key)
             if found is not None:
                 return found
             started = time.monotonic()
-            workshop = self._shelf.workshop(key)
+            workshop = self._shelf.workshop(wish.key)
             try:
-                made = await self._python.make(plan, workshop, self._shelf.digests())
+                made = await make(workshop, self._shelf.digests())
                 about = self._kept(made)
             finally:
-                await asyncio.to_thread(self._shelf.clear, key)
-            self._shelf.note(key, made.digest)
+                await asyncio.to_thread(self._shelf.clear, wish.key)
+            self._shelf.note(wish.key, made.digest)
         seconds = round(time.monotonic() - started, 1)
         log.info("environment_made", digest=made.digest[:12], packages=len(made.packages), seconds=seconds)
         await asyncio.to_thread(self._shelf.evict, made.digest)
@@ -140,8 +178,3 @@ class Environments:
         digest = self._shelf.digest_for(key, _YOUNG_S)
         about = self._shelf.about(digest) if digest is not None else None
         return (about, digest) if about is not None and digest is not None else None
-
-
-def _refused(plan: PythonPlan) -> tuple[str, ...]:
-    more = (f"and {plan.left_out} more lines",) if plan.left_out else ()
-    return (*(str(refusal) for refusal in plan.refused), *more)

@@ -49,11 +49,21 @@ class PythonIndexes:
 
 
 @dataclass(frozen=True)
+class NodeRegistry:
+    """npm's registry (its URL), a file with further certificate authorities if there is one, and the hosts to reach."""
+
+    url: str
+    ca_file: Path | None
+    ways: frozenset[Way]
+
+
+@dataclass(frozen=True)
 class IndexSettings:
-    """The operator's word: an index for Python, further hosts (`host` or `host:port`), and the environment of the
-    process, from which pip's and npm's own settings are read. Empty: as this machine is set."""
+    """The operator's word: an index for Python, a registry for npm, further hosts (`host` or `host:port`), and the
+    environment of the process, from which pip's and npm's own settings are read. Empty: as this machine is set."""
 
     python: str = ""
+    npm: str = ""
     hosts: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
 
@@ -74,6 +84,19 @@ async def python_indexes(settings: IndexSettings, scratch: Path) -> PythonIndexe
     if "no-index" not in options and options["index-url"].startswith("https:"):
         ways |= await _file_hosts(options["index-url"], ways, _trusted(options.get("cert"), settings.env))
     return PythonIndexes(options, ways)
+
+
+async def node_registry(settings: IndexSettings, scratch: Path) -> NodeRegistry:
+    """npm's registry. Raises `NoIndex`."""
+    url = settings.npm
+    if not url:
+        # Asked where no project is, so that only the operator's own files count.
+        ran = await run(("npm", "config", "get", "registry"), operators(settings.env), scratch, 60.0)
+        if ran.code != 0:
+            raise NoIndex(f"npm does not say its registry ({ran.last_line}); set SECONDER_NPM_REGISTRY")
+        url = ran.last_line
+    ca_file = settings.env.get("NODE_EXTRA_CA_CERTS") or settings.env.get("SSL_CERT_FILE")
+    return NodeRegistry(url, Path(ca_file) if ca_file else None, frozenset({_way(url), *_further(settings.hosts)}))
 
 
 def operators(env: Mapping[str, str]) -> dict[str, str]:

@@ -17,7 +17,7 @@ from infra.dependencies import poetry
 from infra.dependencies.about import Listed, Metadata, listed, normal, table
 from infra.dependencies.found import Found, Tree
 
-_VERSION = re.compile(r"""^(?:__version__|version|VERSION)\b[^=\n]*=\s*['"]([^'"\n]{1,60})['"]""", re.MULTILINE)
+_VERSION = re.compile(r"""^(?:__version__|version|VERSION)\b(?:[^=\n]*=)+\s*['"]([^'"\n]{1,60})['"]""", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?\Z")
 
 
@@ -72,7 +72,7 @@ def _pyproject(tree: Tree, found: Found) -> Metadata | None:
     return Metadata(
         where=where,
         name=_name(project.get("name")),
-        version=_text(project.get("version")) or _dynamic_version(tree, tool),
+        version=_text(project.get("version")) or _dynamic_version(tree, whole),
         requires_python=_text(project.get("requires-python")),
         dependencies=None if not project or "dependencies" in dynamic else listed(project.get("dependencies")),
         extras=_lists(project.get("optional-dependencies")),
@@ -108,8 +108,9 @@ def _entry_points(project: Mapping[str, object]) -> tuple[tuple[str, str, str], 
     )
 
 
-def _dynamic_version(tree: Tree, tool: Mapping[str, object]) -> str:
-    """A version that stands in one of the project's own files, where the build tool is told to look for it."""
+def _dynamic_version(tree: Tree, whole: Mapping[str, object]) -> str:
+    """A version that stands in one of the project's own files: where the build tool is told to look, or usually."""
+    tool = table(whole.get("tool"))
     setuptools = table(table(table(tool.get("setuptools")).get("dynamic")).get("version"))
     hatch = table(table(tool.get("hatch")).get("version"))
     paths = [_text(hatch.get("path")), *(str(one) for one in listed(setuptools.get("file")))]
@@ -117,6 +118,9 @@ def _dynamic_version(tree: Tree, tool: Mapping[str, object]) -> str:
     if "." in attribute:
         module = attribute.rpartition(".")[0].replace(".", "/")
         paths += [f"{root}{module}{end}" for root in ("", "src/") for end in (".py", "/__init__.py")]
+    module = normal(_text(table(whole.get("project")).get("name"))).replace("-", "_")
+    ends = ("__init__.py", "_version.py", "version.py", "__about__.py")
+    paths += [f"{root}{module}/{end}" for root in ("", "src/") for end in ends if module]
     return _first_version(tree, paths)
 
 

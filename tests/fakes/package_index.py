@@ -5,10 +5,14 @@ Source: the simple repository API (PEP 503).
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import datetime
 import hashlib
+import io
+import json
 import ssl
+import tarfile
 import threading
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -40,14 +44,30 @@ def wheel(folder: Path, name: str, version: str, files: Mapping[str, str], requi
 
 @dataclass
 class PackageIndex:
-    """A running index. `files` are those of its packages; `pages` replaces a project's page; `asked` are paths."""
+    """A running index. `files` are those of its packages; `pages` replaces a project's page; `tarballs` are Node's.
+
+    `asked` are the paths of requests.
+    """
 
     folder: Path
     certificate: Path
     port: int = 0
     files: dict[str, Path] = field(default_factory=dict)
     pages: dict[str, str] = field(default_factory=dict)
+    tarballs: dict[str, bytes] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+
+    def add_node(self, name: str, version: str, files: Mapping[str, str]) -> str:
+        """Publish a package of Node's by its tarball; its integrity, as a lock file has it."""
+        about = {"package.json": json.dumps({"name": name, "version": version, "scripts": {"install": "touch /evil"}})}
+        raw = io.BytesIO()
+        with tarfile.open(fileobj=raw, mode="w:gz") as archive:
+            for path, text in {**about, **files}.items():
+                member = tarfile.TarInfo(f"package/{path}")
+                member.size = len(text.encode())
+                archive.addfile(member, io.BytesIO(text.encode()))
+        self.tarballs[f"/{name}/-/{name}-{version}.tgz"] = raw.getvalue()
+        return "sha512-" + base64.b64encode(hashlib.sha512(raw.getvalue()).digest()).decode()
 
     @property
     def url(self) -> str:
@@ -63,6 +83,8 @@ class PackageIndex:
         """What is at a path, or None."""
         self.asked.append(path)
         words = [word for word in path.split("/") if word]
+        if path in self.tarballs:
+            return self.tarballs[path]
         if words[:1] == ["files"] and words[-1] in self.files:
             return self.files[words[-1]].read_bytes()
         if len(words) == 2 and words[0] == "simple":
@@ -81,6 +103,8 @@ class PackageIndex:
             "PIP_CONFIG_FILE": "/dev/null",
             "PIP_INDEX_URL": self.url,
             "PIP_CERT": str(self.certificate),
+            "NODE_EXTRA_CA_CERTS": str(self.certificate),
+            "npm_config_registry": f"https://localhost:{self.port}/",
         }
 
 

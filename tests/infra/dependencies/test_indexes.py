@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,7 @@ def ways(*named: str) -> frozenset[Way]:
 async def test_hosts_that_may_be_reached(
     index: PackageIndex, tmp_path: Path, settings: IndexSettings, env: dict[str, str], named: frozenset[Way]
 ) -> None:
-    given = IndexSettings(settings.python, settings.hosts, {**index.env(tmp_path), **env})
+    given = replace(settings, env={**index.env(tmp_path), **env})
     found = await python_indexes(given, tmp_path)
     expected = {Way(one.host, index.port if one.port == 0 else one.port, one.inside) for one in named}
     assert found.ways == expected

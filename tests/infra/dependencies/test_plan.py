@@ -266,7 +266,8 @@ def test_a_poetry_lock_holds_versions_and_hashes() -> None:
         pytest.param('dynamic = ["version"]\n[tool.hatch.version]\npath = "src/thing/__init__.py"', "4.5", id="hatch"),
         pytest.param('[tool.setuptools.dynamic]\nversion = {attr = "thing.__version__"}', "4.5", id="attribute"),
         pytest.param('[tool.setuptools.dynamic]\nversion = {file = "VERSION"}', "7", id="file"),
-        pytest.param('[tool.hatch.version]\npath = "/etc/passwd"', "", id="outside"),
+        pytest.param('[tool.hatch.version]\npath = "/etc/passwd"', "4.5", id="outside, so where it usually is"),
+        pytest.param('dynamic = ["version"]', "4.5", id="where it usually is"),
     ],
 )
 def test_the_projects_version(text: str, version: str) -> None:
