@@ -264,6 +264,33 @@ class PullRequest(Value):
     draft: bool = True
 
 
+class FoundItem(Value):
+    """One reason why a change needs a person; see `gates.rules.finding` for what each field means."""
+
+    rule: str
+    level: Literal["block", "approve", "note"]
+    path: str
+    line: int | None = None
+    blob: str
+    why: str
+
+
+class PathBlob(Value):
+    """The id of a changed path's new content."""
+
+    path: str
+    blob: str
+
+
+class Findings(Value):
+    """What was found in a change before it was pushed. `blobs` has each changed path that is still there."""
+
+    base_sha: str
+    tree: str
+    items: tuple[FoundItem, ...] = ()
+    blobs: tuple[PathBlob, ...] = ()
+
+
 class Vote(Value):
     """One person's word at a gate, bound to the digest of what was judged (the head SHA for pull request gates)."""
 
@@ -296,6 +323,7 @@ KINDS: dict[str, type[Value]] = {
     "review": Review,
     "human_note": HumanNote,
     "pull_request": PullRequest,
+    "findings": Findings,
     "vote": Vote,
     "summary": Summary,
 }

@@ -241,17 +241,17 @@ async def open_workshop(
     from infra.jobs.engine import ArqWake
     from infra.llm.messages import DEFAULT_URL, MessagesModel
     from infra.llm.prices import ListPrices
+    from infra.scan.bandit import BanditScanner
     from infra.store.open_runs import RedisOpenRuns
     from infra.store.renewer import Renewer
     from infra.store.tasks import RedisEffects, RedisTasks, RedisTurns
 
     gh = _github(settings)
-    key = settings.anthropic_api_key
-    model = MessagesModel(
-        api_key=key.get_secret_value() if key is not None else "", base_url=settings.anthropic_base_url or DEFAULT_URL
-    )
+    key = settings.anthropic_api_key.get_secret_value() if settings.anthropic_api_key is not None else ""
+    model = MessagesModel(api_key=key, base_url=settings.anthropic_base_url or DEFAULT_URL)
     renewer = Renewer(hub.address, settings.lease_s)
     jobs = connect_jobs(hub.address.url, hub.address.socket, hub.address.password)
+    scanner = BanditScanner()
     try:
         spaces = await _workspaces(settings, gh, own_sample)
         context = Context(
@@ -268,6 +268,7 @@ async def open_workshop(
                 configs=hub.configs,
             ),
             workspaces=spaces,
+            scanner=scanner,
             model=model,
             prices=ListPrices(aliases={"scripted": settings.model_standard}),
             wake=ArqWake(jobs),
@@ -276,12 +277,12 @@ async def open_workshop(
             workflows=workflows(settings.max_rounds),
             states=States(hub.checkpoints),
         )
-        engine = replace(
-            _engine(context, jobs, hub, settings.lease_s, name), upkeep=_upkeep(settings, hub, context, gh)
-        )
+        engine = _engine(context, jobs, hub, settings.lease_s, name)
+        engine = replace(engine, upkeep=_upkeep(settings, hub, context, gh))
         yield Workshop(context, engine, await spaces.sandbox.unavailable())
     finally:
         renewer.close()
+        await scanner.close()
         await jobs.aclose(close_connection_pool=True)
         await model.aclose()
         await gh.client.close()

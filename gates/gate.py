@@ -13,13 +13,17 @@ from gates.verdict import Blocked, Pass, Refuse, Verdict, Wait
 
 @dataclass(frozen=True)
 class Gate:
-    """A gate: its name, its check run's name (None when it has none), what opens it, who decides, and its judgement."""
+    """A gate: its name, its check run's name (None when it has none), what opens it, who decides, and its judgement.
+
+    `facts` is the record that it judges.
+    """
 
     name: str
     check: str | None
     opens: str
     decides: str
     judge: Callable[[PullEvidence], Verdict]
+    facts: type[PullEvidence] = PullEvidence
 
 
 def _first_fault(error: ValidationError) -> str:
@@ -29,7 +33,7 @@ def _first_fault(error: ValidationError) -> str:
 
 
 def evaluate(gate: Gate, evidence: object) -> Verdict:
-    """Ask a gate. `evidence` is a `PullEvidence`, a mapping of its fields, None, or the error that fetching it raised.
+    """Ask a gate. `evidence` is its record of facts, a mapping of its fields, None, or the error that fetching raised.
 
     Never raises and never passes on doubt: missing, malformed or failed evidence, a judgement that fails or returns
     anything but a verdict, all are `Blocked` with the reason in plain words.
@@ -41,7 +45,7 @@ def evaluate(gate: Gate, evidence: object) -> Verdict:
     if isinstance(evidence, BaseException):
         return Blocked(f"the facts for the {gate.name} gate could not be read ({type(evidence).__name__})")
     try:
-        facts = PullEvidence.model_validate(evidence)
+        facts = gate.facts.model_validate(evidence)
     except ValidationError as error:
         return Blocked(f"the facts for the {gate.name} gate make no sense ({_first_fault(error)})")
     try:

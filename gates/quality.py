@@ -12,7 +12,7 @@ SHOWN = 3
 """Code owners' groups that a text lists."""
 
 
-def _unjudgeable(evidence: PullEvidence) -> str | None:
+def unjudgeable(evidence: PullEvidence) -> str | None:
     """Why nothing can be decided on this pull request at all, or None."""
     if evidence.merged:
         return "the pull request is merged already"
@@ -83,7 +83,7 @@ def _unheard(group: OwnerGroup) -> str:
 
 def judge(evidence: PullEvidence) -> Verdict:
     """Judge the head: block what cannot be decided, then objections, then count approvals."""
-    reason = _unjudgeable(evidence)
+    reason = unjudgeable(evidence)
     if reason is not None:
         return Blocked(reason)
     found = approvals(evidence)

@@ -151,7 +151,15 @@ def _feeds(workflow: Workflow, edge: Edge, kind: str, reader: str) -> bool:
 
 
 def _ungated(workflow: Workflow) -> Iterable[str]:
-    found = _paths(workflow, lambda edge: edge.source is None or workflow.nodes[edge.source].gate != "quality")
-    for name, node in workflow.nodes.items():
-        if node.gate == "merge" and name in found:
-            yield f"{name} is reached past the quality gate: {' → '.join(found[name])}"
+    """Ways past a gate: the security gate comes before the pull request is ready and before the merge, the quality
+    gate before the merge."""
+    for gate in ("security", "quality"):
+        found = _paths(workflow, _not_behind(workflow, gate))
+        for name, node in workflow.nodes.items():
+            guarded = node.gate == "merge" or (gate == "security" and "pr_ready" in says(node))
+            if guarded and name in found:
+                yield f"{name} is reached past the {gate} gate: {' → '.join(found[name])}"
+
+
+def _not_behind(workflow: Workflow, gate: str) -> Callable[[Edge], bool]:
+    return lambda edge: edge.source is None or workflow.nodes[edge.source].gate != gate

@@ -21,6 +21,7 @@ from handlers.ports import (
     Reviews,
     Rules,
     RunLog,
+    Scanner,
     Tasks,
     Turns,
     Wake,
@@ -82,6 +83,7 @@ class Context:
     github: GitHub
     store: Store
     workspaces: Workspaces
+    scanner: Scanner
     model: Model
     prices: Prices
     wake: Wake

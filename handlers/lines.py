@@ -6,6 +6,7 @@ from agents.board import (
     Code,
     Design,
     Entry,
+    Findings,
     HumanNote,
     Issue,
     PullRequest,
@@ -108,6 +109,14 @@ def _pull(entry: Entry) -> str:
     return f"#{value.number} {value.action}, head {value.head_sha[:12]}"
 
 
+def _findings(entry: Entry) -> str:
+    found = [item for item in value_of(entry, Findings).items if item.level != "note"]
+    if not found:
+        return "found nothing that needs a person"
+    places = tuple(dict.fromkeys(item.path for item in found))
+    return f"{_count(len(found), 'finding')} for people: {_files(places)}"
+
+
 def _vote(entry: Entry) -> str:
     value = value_of(entry, Vote)
     return f"says {value.word} at the {value.gate} gate, on {value.digest[:12]}"
@@ -130,6 +139,7 @@ _LINES = {
     "review": _review,
     "human_note": _note,
     "pull_request": _pull,
+    "findings": _findings,
     "vote": _vote,
     "summary": _summary,
 }

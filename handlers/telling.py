@@ -125,7 +125,7 @@ def _situation(run: RunFacts, state: RunState) -> tuple[State, str]:
         )
     if "merge" in open_nodes:
         return "ready_to_merge", ""
-    return ("waiting" if "quality" in open_nodes else "working"), ""
+    return ("waiting" if open_nodes.keys() & {"security", "quality"} else "working"), ""
 
 
 def _note_text(state: RunState) -> str:
@@ -134,7 +134,7 @@ def _note_text(state: RunState) -> str:
 
 
 def _at_work(state: RunState) -> tuple[str, ...]:
-    waiting = SYSTEM_STEPS | {"quality", "merge", "ask"}
+    waiting = SYSTEM_STEPS | {"security", "quality", "merge", "ask"}
     return tuple(step.node for step in state.open_steps() if step.node not in waiting)
 
 
@@ -145,7 +145,7 @@ def _work(state: RunState) -> tuple[WorkLine, ...]:
 
 def _waiting(state: RunState) -> Waiting | None:
     opened: Said | None = state.last("gate_opened")
-    if opened is None:
+    if opened is None or opened.data.get("gate") not in {step.node for step in state.open_steps()}:
         return None
     who = opened.data.get("who")
     return Waiting(

@@ -101,7 +101,8 @@ class Screen:
             case "gate_resolved":
                 by = data.get("by")
                 who = ", ".join(str(one) for one in by) if isinstance(by, Sequence) else ""
-                self._line(record.at, f"{data.get('gate')} gate", f"opened by {who}", "bold green")
+                how = f"opened by {who}" if who else "passes: nothing needs a person"
+                self._line(record.at, f"{data.get('gate')} gate", how, "bold green")
             case "run_stuck":
                 self._line(record.at, "stuck", str(data.get("why")), "bold red")
             case "visits_exhausted":

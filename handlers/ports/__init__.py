@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from handlers.ports.github import (
     PERMISSIONS,
+    Annotation,
     Button,
     CheckFacts,
     Checks,
@@ -70,7 +71,12 @@ from handlers.ports.upkeep import (
 )
 from handlers.ports.work import (
     Clock,
+    Danger,
+    Scanned,
+    Scanner,
+    Sides,
     Snapshot,
+    Source,
     Survey,
     TooBig,
     Wake,
@@ -82,6 +88,7 @@ __all__ = [
     "MOST_FILES",
     "PERMISSIONS",
     "RECORD_VERSION",
+    "Annotation",
     "AppHealth",
     "Asked",
     "Attempted",
@@ -101,6 +108,7 @@ __all__ = [
     "Commit",
     "Configs",
     "Conflicted",
+    "Danger",
     "Deliveries",
     "Delivery",
     "Effects",
@@ -136,7 +144,11 @@ __all__ = [
     "Rules",
     "RunFacts",
     "RunLog",
+    "Scanned",
+    "Scanner",
+    "Sides",
     "Snapshot",
+    "Source",
     "Standing",
     "StoreDown",
     "StoreHealth",

@@ -204,8 +204,22 @@ class Button:
 
 
 @dataclass(frozen=True)
+class Annotation:
+    """A remark of a check run at a line (from 1) of a file, with a title and one message."""
+
+    path: str
+    line: int
+    level: Literal["notice", "warning", "failure"]
+    title: str
+    message: str
+
+
+@dataclass(frozen=True)
 class CheckState:
-    """What a check run should say. `conclusion` None means in progress. `external_id` is the idempotency key."""
+    """What a check run should say. `conclusion` None means in progress. `external_id` is the idempotency key.
+
+    `annotations` (50 at most) are given when the check run is made: GitHub adds those of an update to the ones before.
+    """
 
     name: str
     head_sha: str
@@ -216,6 +230,7 @@ class CheckState:
     text: str = ""
     buttons: tuple[Button, ...] = ()
     details_url: str | None = None
+    annotations: tuple[Annotation, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,20 @@ class Workspace(Tools, Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Sides:
+    """A path that differs between two trees, on both sides. Modes are git's octal strings, `000000` where it is not;
+    oids are git's ids, all zeros there. Contents are None for what is no file: absent, a link, a submodule."""
+
+    path: str
+    old_mode: str
+    new_mode: str
+    old_oid: str
+    new_oid: str
+    old: bytes | None
+    new: bytes | None
+
+
 class Workspaces(Protocol):
     """Makes work trees; the git directory stays with the host."""
 
@@ -75,6 +89,52 @@ class Workspaces(Protocol):
 
     async def contents(self, repo: RepoRef, base_sha: str, tree: str, packs: Sequence[bytes]) -> Sequence[TreeEdit]:
         """The edits that lead from `base_sha` to `tree`, with file contents, for a commit through the API."""
+        ...
+
+    async def compare(self, repo: RepoRef, base_sha: str, tree: str, packs: Sequence[bytes]) -> Sequence[Sides]:
+        """Every path that differs between `base_sha` and `tree`, by path, whatever it is; a moved one is two."""
+        ...
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file to look at."""
+
+    path: str
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Danger:
+    """What a scanner found, from `line` to `last`. `test` is its own name for it; severity and confidence are `low`,
+    `medium` or `high`."""
+
+    line: int
+    last: int
+    test: str
+    severity: str
+    confidence: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Scanned:
+    """What came of looking at one file: what was found, or the `problem` that kept it from being looked at.
+
+    `readable` is false when the problem is the file's own: it is not in the language that its name says.
+    """
+
+    path: str
+    found: tuple[Danger, ...] = ()
+    problem: str = ""
+    readable: bool = True
+
+
+class Scanner(Protocol):
+    """Looks for dangerous code, apart from everything else and within bounds."""
+
+    async def scan(self, sources: Sequence[Source]) -> Sequence[Scanned]:
+        """What was found in each file, in the same order. Never raises: what could not be looked at says so."""
         ...
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from handlers.steps import asking, closing, mark_ready, merge, publish, quality, run_tests, survey
+from handlers.steps import asking, closing, mark_ready, merge, publish, quality, run_tests, security, survey
 from handlers.steps.agent import run_role
 from handlers.steps.status import Status
 from handlers.work import Step
@@ -21,6 +21,7 @@ def steps() -> Mapping[str, Step]:
         "action:ask": asking.ask,
         "action:decline": asking.decline,
         "action:give_up": asking.give_up,
+        "gate:security": security.run,
         "gate:quality": quality.run,
         "gate:merge": merge.run,
         "status": Status().run,

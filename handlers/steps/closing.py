@@ -11,7 +11,7 @@ from gates.verdict import Blocked
 from handlers.messages.branch import PREFIX
 from handlers.ports import Commit, GitHubError, Later, PullFacts, Unknown
 from handlers.publisher import Unsettled
-from handlers.steps.quality import CHECK, check_state
+from handlers.steps import quality, security
 from handlers.work import Work
 
 log = structlog.get_logger("seconder.closing")
@@ -27,8 +27,8 @@ async def close(work: Work) -> Commit:
             text = f"merged before it could be stopped ({reason})"
             merged = Summary(outcome="merged", text=text, merged_sha=pull.merge_sha)
             return work.done(work.entry("summary", merged), ending="run_completed")
-        for head in _heads(work, pull):
-            await _conclude(work, head, reason)
+        for name, head in _checks(work, pull):
+            await _conclude(work, name, head, reason)
         if pull is not None and pull.state == "open" and _refused(work):
             await work.context.github.pulls.close(work.run.repo, pull.number)
     except (Later, Unknown):
@@ -72,16 +72,22 @@ async def _settled(work: Work) -> PullFacts | None:
     return None
 
 
-def _heads(work: Work, pull: PullFacts | None) -> tuple[str, ...]:
-    """Every head on which a check of ours was begun, with or without an answer."""
-    checked = [key.rpartition(":")[2] for key in work.state.receipts if key.startswith("check:quality:")]
-    return tuple(dict.fromkeys([*checked, *([pull.head_sha] if pull is not None else [])]))
+def _checks(work: Work, pull: PullFacts | None) -> tuple[tuple[str, str], ...]:
+    """Name and head of every check of ours that was begun, with or without an answer."""
+    begun = [key.split(":")[1:3] for key in work.state.receipts if key.startswith("check:")]
+    checks = [(f"seconder/{name}", head) for name, head in begun]
+    known = [(name, pull.head_sha) for name in (quality.CHECK, security.CHECK)] if pull is not None else []
+    return tuple(dict.fromkeys([*checks, *known]))
 
 
-async def _conclude(work: Work, head: str, reason: str) -> None:
+async def _conclude(work: Work, name: str, head: str, reason: str) -> None:
     """The check on `head` says that the run was stopped, unless it had passed."""
     checks, repo = work.context.github.checks, work.run.repo
-    state = check_state(work.run.id, head, Blocked(f"the run was stopped: {reason}"), "", None)
-    for check in await checks.find(repo, head, CHECK):
+    stopped = Blocked(f"the run was stopped: {reason}")
+    if name == security.CHECK:
+        state = security.check_state(work, head, stopped, ())
+    else:
+        state = quality.check_state(work.run.id, head, stopped, "", None)
+    for check in await checks.find(repo, head, name):
         if check.external_id == state.external_id and check.conclusion != "success":
-            await checks.update(repo, check.id, replace(state, conclusion="cancelled", buttons=()))
+            await checks.update(repo, check.id, replace(state, conclusion="cancelled", buttons=(), details_url=None))

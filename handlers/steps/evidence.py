@@ -33,7 +33,7 @@ async def _gather(work: Work, number: int) -> PullEvidence:
     pull = await github.pulls.get(repo, number)
     reviews = await github.reviews.list(repo, number)
     _wait_for_the_list(work, reviews)
-    labels = [label for one in (work.run.issue, number) for label in (await github.issues.get(repo, one)).labels]
+    hold = await on_hold(work, number)
     bot = await github.people.bot()
     writers = await github.people.with_write(repo)
     asks = _asks(work)
@@ -55,16 +55,16 @@ async def _gather(work: Work, number: int) -> PullEvidence:
         merged=pull.merged,
         complete=True,
         pushers=frozenset({bot.id}),
-        unknown_pusher=not _ours(work, pull),
+        unknown_pusher=not ours(work, pull),
         requester=work.run.requester.id,
         bot=bot.id,
         reviews=tuple(_review(review, pull.head_sha) for review in reviews),
-        standings=tuple(_person(one) for one in standings),
+        standings=tuple(person(one) for one in standings),
         required=max(options.required_approvals, rules.approvals),
         requester_may_approve=options.requester_may_approve,
         writers=frozenset(one.user.id for one in writers if one.user.type == "User"),
         asks=asks,
-        hold=any(label.casefold() == HOLD for label in labels),
+        hold=hold,
         owners=owned.groups,
         owners_unknown=owned.unknown,
     )
@@ -84,7 +84,14 @@ def _wait_for_the_list(work: Work, reviews: Sequence[ReviewFacts]) -> None:
                 raise Later(f"GitHub does not list {vote.url} yet", LOOK_AGAIN_S)
 
 
-def _ours(work: Work, pull: PullFacts) -> bool:
+async def on_hold(work: Work, number: int) -> bool:
+    """Whether the label that stops everything is on the issue or the pull request."""
+    issues, repo = work.context.github.issues, work.run.repo
+    labels = [label for one in (work.run.issue, number) for label in (await issues.get(repo, one)).labels]
+    return any(label.casefold() == HOLD for label in labels)
+
+
+def ours(work: Work, pull: PullFacts) -> bool:
     """Whether every commit at the head is ours by receipt, and the head sits in the repository itself."""
     pushed = {str(receipt.get("sha")) for receipt in work.state.receipts.values() if "sha" in receipt}
     return pull.head_sha in pushed and pull.head_repo_id == work.run.repo.id
@@ -99,7 +106,8 @@ def _asks(work: Work) -> tuple[MergeAsk, ...]:
     )
 
 
-def _person(standing: Standing) -> Person:
+def person(standing: Standing) -> Person:
+    """A live standing, as evidence."""
     return Person(
         id=standing.user.id, login=standing.user.login, type=standing.user.type, permission=standing.permission
     )
@@ -110,8 +118,6 @@ def _author(author: Actor | None) -> Person | None:
 
 
 def _review(review: ReviewFacts, head: str) -> ReviewEvidence:
-    words = [word.strip(".,:;()") for word in review.body.lower().replace("`", " ").split()]
-    named = any(len(word) >= SHORTEST_NAME and head.startswith(word) for word in words)
     return ReviewEvidence.model_validate(
         {
             "id": review.id,
@@ -119,9 +125,15 @@ def _review(review: ReviewFacts, head: str) -> ReviewEvidence:
             "commit": review.commit,
             "author": _author(review.author),
             "submitted_at": review.submitted_at,
-            "names_head": named,
+            "names_head": names_head(review.body, head),
         }
     )
+
+
+def names_head(words: str, head: str) -> bool:
+    """Whether a text names the head by at least seven digits of its SHA."""
+    plain = [word.strip(".,:;()") for word in words.lower().replace("`", " ").split()]
+    return any(len(word) >= SHORTEST_NAME and head.startswith(word) for word in plain)
 
 
 def current_pull(work: Work) -> PullRequest:

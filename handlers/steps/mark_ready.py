@@ -15,6 +15,7 @@ from handlers.messages import pull as pull_message
 from handlers.messages.findings import Finding, FindingsView
 from handlers.ports import Commit, GitHubError, Later, LineComment, Refused, Standing, Unknown
 from handlers.publisher import Effect, Receipt, marker
+from handlers.steps import security
 from handlers.steps.owners import Change, owners_of
 from handlers.steps.pull_text import pull_view
 from handlers.work import Work
@@ -29,13 +30,16 @@ MOST_OWNERS = 15
 async def run(work: Work) -> Commit:
     """Write `pull_request` ready, with the findings as one review and eligible people asked to look.
 
-    An approval of an older tree readies nothing: the newer one gets a review of its own.
+    An approval of an older tree readies nothing: the newer one gets a review of its own. Where the security gate does
+    not pass any more, it is asked once more.
     """
     review_entry, pull_entry = work.need("review"), work.need("pull_request")
     review, pull = value_of(review_entry, Review), value_of(pull_entry, PullRequest)
     results = value_of(work.need("test_results"), TestResults)
     if not review.approved or not review.tree == results.tree == pull.tree:
         return work.done()
+    if not await security.still_passes(work, pull.number):
+        return security.voided(work)
     github, repo = work.context.github, work.run.repo
     view = pull_view(work)
     await github.pulls.edit(repo, pull.number, pull_message.title(view.number, view.what), pull_message.render(view))

@@ -11,13 +11,14 @@ from gates.verdict import Pass, Wait
 from handlers.messages import pull as pull_message
 from handlers.ports import Commit, Conflicted, PullFacts
 from handlers.publisher import Effect, Receipt
+from handlers.steps import security
 from handlers.steps.evidence import current_pull, pull_evidence
 from handlers.steps.pull_text import pull_view
 from handlers.work import Work
 
 
 async def run(work: Work) -> Commit:
-    """Merge and end the run, wait for `/merge`, or give the decision back to the quality gate."""
+    """Merge and end the run, wait for `/merge`, or give the decision back to the gate that does not pass any more."""
     pull = current_pull(work)
     live = await work.context.github.pulls.get(work.run.repo, pull.number)
     if live.merged:
@@ -26,6 +27,8 @@ async def run(work: Work) -> Commit:
     approved = evaluate(quality_gate.GATE, evidence)
     if not isinstance(approved, Pass):
         return _back(work, pull, live)
+    if not await security.still_passes(work, pull.number):
+        return security.voided(work)
     verdict = evaluate(gate.GATE, evidence)
     if isinstance(verdict, Pass) and isinstance(evidence, PullEvidence):
         return await _merge(work, pull, evidence.head, verdict)
@@ -44,7 +47,9 @@ def _back(work: Work, pull: PullRequest, live: PullFacts) -> Commit:
     value = pull.model_copy(update={"action": "pushed", "head_sha": live.head_sha, "draft": live.draft})
     if live.head_sha != pull.head_sha:
         value = value.model_copy(update={"tree": ""})
-    return work.done(work.entry("pull_request", value))
+    entry = work.entry("pull_request", value)
+    data: dict[str, object] = {"voids": "quality", "entry": entry.id, "node": work.lease.node}
+    return Commit("done", entries=(entry,), events=(work.event("gate_voided", data),))
 
 
 async def _merged_already(work: Work, pull: PullRequest, live: PullFacts) -> Commit:

@@ -2,31 +2,53 @@
 
 from __future__ import annotations
 
-from agents.board import Code, Entry, Issue, PullRequest, TestResults, value_of
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agents.board import Code, Entry, Findings, FoundItem, Issue, PullRequest, TestResults, value_of
 from handlers.events import Actor
 from handlers.messages import branch as branch_message
 from handlers.messages import commit as commit_message
 from handlers.messages import pull as pull_message
-from handlers.ports import Commit, Conflicted, NewCommit, NewPull, PullFacts, Refused
+from handlers.ports import Commit, Conflicted, NewCommit, NewPull, PullFacts, Refused, Sides, TreeEdit
 from handlers.publisher import Effect, Receipt
+from handlers.steps.looking import findings_of, look_through
 from handlers.steps.pull_text import pull_view
 from handlers.work import Work
 
 NAMES_TRIED = 5
 
 
+@dataclass(frozen=True)
+class _Change:
+    """What is to be pushed. `sides` is what differs from the base commit, None where nobody had to look again."""
+
+    tested: Entry
+    code: Code
+    sides: Sequence[Sides] | None
+
+    @property
+    def results(self) -> TestResults:
+        return value_of(self.tested, TestResults)
+
+
 async def run(work: Work) -> Commit:
-    """Write `pull_request`: opened or updated. With nothing made so far there is nothing to open."""
+    """Write `pull_request`: opened or updated, and `findings` of what is pushed. With nothing made so far there is
+    nothing to open; with something in it that may never be pushed, nothing is, and the step fails with the reason."""
     code_entry, tested = work.input("code"), work.input("test_results")
     if code_entry is None or tested is None:
         return work.done()
-    results = value_of(tested, TestResults)
-    before = _ours(work)
+    change, found = await _looked_through(work, tested, value_of(code_entry, Code))
+    looked = () if found is None else (work.entry("findings", found, (tested.id,)),)
+    refused = [item for item in found.items if item.level == "block"] if found is not None else []
+    if refused:
+        return _never(work, looked, refused)
+    results, before = change.results, _ours(work)
     name = before.branch if before is not None else await _free_branch(work)
     if before is not None and before.tree == results.tree:
         head = before.head_sha
     else:
-        head = await _push(work, name, before, tested, value_of(code_entry, Code))
+        head = await _push(work, name, before, change)
     pull = await _pull(work, name)
     await work.context.github.pulls.edit(work.run.repo, pull.number, *_text(work))
     value = PullRequest(
@@ -39,8 +61,31 @@ async def run(work: Work) -> Commit:
         action="opened" if before is None else "updated",
         draft=pull.draft,
     )
-    done = work.done(work.entry("pull_request", value, (code_entry.id, tested.id)))
+    done = work.done(*looked, work.entry("pull_request", value, (code_entry.id, tested.id)))
     return Commit("done", entries=done.entries, events=done.events, pull=pull.number, branch=name)
+
+
+async def _looked_through(work: Work, tested: Entry, code: Code) -> tuple[_Change, Findings | None]:
+    """The change, and what is found in it; None where the same tree was looked through before and may be pushed."""
+    results = value_of(tested, TestResults)
+    known = findings_of(work, results.tree)
+    if known is not None and all(item.level != "block" for item in known.items):
+        return _Change(tested, code, None), None
+    packs = [await work.context.store.blobs.get(results.pack)]
+    sides = await work.context.workspaces.compare(work.run.repo, results.base_sha, results.tree, packs)
+    return _Change(tested, code, sides), await look_through(work, results, sides)
+
+
+def _never(work: Work, looked: tuple[Entry, ...], refused: list[FoundItem]) -> Commit:
+    """Nothing is pushed; what was found stays on the board, and the reason is said."""
+    first = refused[0]
+    more = f" (and {len(refused) - 1} more like it)" if len(refused) > 1 else ""
+    error = (
+        f"this change is not pushed, because of {first.path[:120]}: {first.why[:160]}{more}. Tell the team what to do "
+        "instead with /steer; if the change is right, make this part of it by hand"
+    )
+    event = work.event("step_failed", {"node": work.lease.node, "error": error})
+    return Commit("failed", entries=looked, events=(event,), error=error)
 
 
 def _ours(work: Work) -> PullRequest | None:
@@ -72,26 +117,21 @@ async def _free_branch(work: Work) -> str:
     return str((await work.publisher.once(Effect("name", do, find)))["branch"])
 
 
-async def _push(work: Work, name: str, before: PullRequest | None, tested: Entry, code: Code) -> str:
+async def _push(work: Work, name: str, before: PullRequest | None, change: _Change) -> str:
     """One commit of the joined tree on top of our last; its date is the entry's, so that a repeat is the same."""
-    results = value_of(tested, TestResults)
+    results, code = change.results, change.code
     parent = before.head_sha if before is not None else work.run.base_sha
-    packs = [await work.context.store.blobs.get(results.pack)]
-    contents = work.context.workspaces.contents
-    edits = await contents(work.run.repo, results.base_sha, results.tree, packs)
-    if before is not None:
-        # Our own head is fetched like any commit; the look at the base before it made sure that the base is here too.
-        edits = await contents(work.run.repo, parent, results.tree, packs)
+    edits = await _edits(work, before, change)
     bot = await work.context.github.people.bot()
     subject, rest = commit_message.split(code.summary)
     new = NewCommit(
         parent=parent,
         tree=results.tree,
-        edits=tuple(edits),
+        edits=edits,
         message=commit_message.render(commit_message.CommitView(work.run.issue, subject, rest or code.notes)),
         author_name=bot.login,
         author_email=noreply(bot),
-        date=tested.at // 1000,
+        date=change.tested.at // 1000,
     )
     sha = await work.context.github.repository.commit(work.run.repo, new)
 
@@ -105,6 +145,23 @@ async def _push(work: Work, name: str, before: PullRequest | None, tested: Entry
 
     await work.publisher.once(Effect(f"branch:{sha}", do, find))
     return sha
+
+
+async def _edits(work: Work, before: PullRequest | None, change: _Change) -> tuple[TreeEdit, ...]:
+    """What leads from the parent to the tested tree."""
+    results = change.results
+    if before is None and change.sides is not None:
+        return tuple(
+            TreeEdit(one.path, one.new, "100755" if one.new_mode == "100755" else "100644") for one in change.sides
+        )
+    packs = [await work.context.store.blobs.get(results.pack)]
+    contents = work.context.workspaces.contents
+    if before is None or change.sides is None:
+        # Our own head is fetched like any commit; a look at the base makes sure that the base is here too.
+        edits = await contents(work.run.repo, results.base_sha, results.tree, packs)
+    if before is not None:
+        edits = await contents(work.run.repo, before.head_sha, results.tree, packs)
+    return tuple(edits)
 
 
 async def _move(work: Work, name: str, parent: str, sha: str) -> None:

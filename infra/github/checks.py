@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from handlers.events import RepoRef
-from handlers.ports import Button, CheckFacts, CheckState, Refused
+from handlers.ports import Annotation, Button, CheckFacts, CheckState, Refused
 from infra.github.client import GitHubClient
 from infra.github.issues import fitting
 from infra.github.models import CheckRun, Created
@@ -19,6 +19,7 @@ WRITE = {"checks": "write", "metadata": "read"}
 TEXT_LIMIT = 65_535
 TITLE_LIMIT = 255
 BUTTON_LIMIT = 3
+ANNOTATION_LIMIT, MESSAGE_LIMIT = 50, 64_000
 LABEL_LIMIT, DESCRIPTION_LIMIT, IDENTIFIER_LIMIT = 20, 40, 20
 
 
@@ -39,7 +40,9 @@ class GitHubChecks:
 
     async def create(self, repo: RepoRef, state: CheckState) -> int:
         """Returns the new check run's id. Raises `GitHubError`."""
-        body = {"name": state.name, "head_sha": state.head_sha, **_said(state)}
+        said = _said(state)
+        said["output"] = {**_output(state), "annotations": _annotations(state)}
+        body = {"name": state.name, "head_sha": state.head_sha, **said}
         call = Call("POST", path("repos", repo.full_name, "check-runs"), json=body)
         return (await self._client.read(repo, WRITE, call, Created)).id
 
@@ -54,15 +57,10 @@ class GitHubChecks:
 def _said(state: CheckState) -> dict[str, object]:
     if len(state.buttons) > BUTTON_LIMIT:
         raise Refused(f"check {state.name} has {len(state.buttons)} buttons; GitHub takes {BUTTON_LIMIT}")
-    output = {
-        "title": fitting(f"the title of check {state.name}", state.title, TITLE_LIMIT),
-        "summary": fitting(f"the summary of check {state.name}", state.summary, TEXT_LIMIT),
-        "text": fitting(f"the text of check {state.name}", state.text, TEXT_LIMIT),
-    }
     said: dict[str, object] = {
         "external_id": state.external_id,
         "status": "completed" if state.conclusion else "in_progress",
-        "output": output,
+        "output": _output(state),
         # Sent when empty too: an update without the field leaves old buttons standing.
         "actions": [_button(button) for button in state.buttons],
     }
@@ -71,6 +69,32 @@ def _said(state: CheckState) -> dict[str, object]:
     if state.details_url:
         said["details_url"] = state.details_url
     return said
+
+
+def _output(state: CheckState) -> dict[str, object]:
+    return {
+        "title": fitting(f"the title of check {state.name}", state.title, TITLE_LIMIT),
+        "summary": fitting(f"the summary of check {state.name}", state.summary, TEXT_LIMIT),
+        "text": fitting(f"the text of check {state.name}", state.text, TEXT_LIMIT),
+    }
+
+
+def _annotations(state: CheckState) -> list[dict[str, object]]:
+    """Raises `Refused` for more than GitHub takes at once."""
+    if len(state.annotations) > ANNOTATION_LIMIT:
+        raise Refused(f"check {state.name} has {len(state.annotations)} annotations; GitHub takes {ANNOTATION_LIMIT}")
+    return [_annotation(one) for one in state.annotations]
+
+
+def _annotation(one: Annotation) -> dict[str, object]:
+    return {
+        "path": one.path,
+        "start_line": one.line,
+        "end_line": one.line,
+        "annotation_level": one.level,
+        "title": fitting("an annotation's title", one.title, TITLE_LIMIT),
+        "message": fitting("an annotation's message", one.message, MESSAGE_LIMIT),
+    }
 
 
 def _button(button: Button) -> dict[str, str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from agents.ports import CommandReport, FileText, SearchHit, TestReport, ToolError
 from handlers.events import RepoRef
-from handlers.ports import Snapshot, Survey, TreeEdit, Workspace
+from handlers.ports import Sides, Snapshot, Survey, TreeEdit, Workspace
 from infra.workspace import commands, detect, lint, trees
 from infra.workspace.files import Files
 from infra.workspace.needs import Entry, Environments, GitHost, Place, Provided, TestPlace
@@ -261,6 +261,12 @@ class LocalWorkspaces:
         texts = TreeTexts(paths, Files(tree, self.git.path_problem, frozenset()))
         async with self.environments.provided(kind, texts) as given:
             yield given
+
+    async def compare(self, repo: RepoRef, base_sha: str, tree: str, packs: Sequence[bytes]) -> Sequence[Sides]:
+        """What differs between `base_sha` and `tree`, on both sides. Raises `GitHubError` or `TooBig`."""
+        async with self._desk(repo, base_sha, packs) as desk:
+            await self.git.entries(desk.git_dir, tree, desk.objects)
+            return await trees.sides(self.git, desk, tree)
 
     async def sweep(self, older_than_s: float = 86_400.0) -> int:
         """Remove work trees that a killed process left behind; returns how many. Call it when a worker starts."""

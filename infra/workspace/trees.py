@@ -14,7 +14,7 @@ from typing import Literal, cast
 
 from agents.board import FileChange
 from agents.ports import ToolError
-from handlers.ports import Refused, TooBig, TreeEdit
+from handlers.ports import Refused, Sides, TooBig, TreeEdit
 from infra.workspace.needs import GitHost
 
 MAX_PACK_BYTES = 8 << 20
@@ -58,6 +58,7 @@ class Change:
 
     old_mode: str
     new_mode: str
+    old_oid: str
     new_oid: str
     status: str
     path: str
@@ -110,13 +111,38 @@ async def fix(git: GitHost, desk: Desk) -> str:
 
 async def changes(git: GitHost, desk: Desk, tree: str) -> tuple[Change, ...]:
     """What differs from the base, by path. Raises `ToolError` naming links, submodules and other odd modes."""
-    words = (*_DIFF, "--raw", "-z", "--no-abbrev", desk.base_tree, tree)
-    found = tuple(_parse_raw(await git.run(desk.git_dir, words, (None, None, desk.objects))))
+    found = await differences(git, desk, tree)
     odd = [change.path for change in found if {change.old_mode, change.new_mode} - set(_FILE_MODES)]
     if odd:
         shown = ", ".join(odd[:10])
         raise ToolError(f"links, submodules and nested repositories cannot be added, changed or removed: {shown}")
     return found
+
+
+async def differences(git: GitHost, desk: Desk, tree: str) -> tuple[Change, ...]:
+    """What differs from the base, by path, whatever its mode."""
+    words = (*_DIFF, "--raw", "-z", "--no-abbrev", desk.base_tree, tree)
+    return tuple(_parse_raw(await git.run(desk.git_dir, words, (None, None, desk.objects))))
+
+
+async def sides(git: GitHost, desk: Desk, tree: str) -> tuple[Sides, ...]:
+    """What differs from the base, by path, with the contents of files on both sides."""
+    found = await differences(git, desk, tree)
+    files = {change.old_oid for change in found if change.old_mode in _FILE_MODES[1:]}
+    files |= {change.new_oid for change in found if change.new_mode in _FILE_MODES[1:]}
+    blobs = await contents(git, desk.git_dir, sorted(files), desk.objects)
+    return tuple(
+        Sides(
+            path=change.path,
+            old_mode=change.old_mode,
+            new_mode=change.new_mode,
+            old_oid=change.old_oid,
+            new_oid=change.new_oid,
+            old=blobs[change.old_oid] if change.old_mode in _FILE_MODES[1:] else None,
+            new=blobs[change.new_oid] if change.new_mode in _FILE_MODES[1:] else None,
+        )
+        for change in found
+    )
 
 
 async def file_changes(git: GitHost, desk: Desk, tree: str) -> tuple[FileChange, ...]:
@@ -189,8 +215,8 @@ async def contents(git: GitHost, git_dir: Path, oids: Sequence[str], objects: Pa
 def _parse_raw(raw: bytes) -> Iterator[Change]:
     fields = raw.split(b"\0")[:-1]
     for head, path in zip(fields[::2], fields[1::2], strict=True):
-        old_mode, new_mode, _, new_oid, status = head.decode("ascii").removeprefix(":").split()
-        yield Change(old_mode, new_mode, new_oid, status[0], path.decode("utf-8"))
+        old_mode, new_mode, old_oid, new_oid, status = head.decode("ascii").removeprefix(":").split()
+        yield Change(old_mode, new_mode, old_oid, new_oid, status[0], path.decode("utf-8"))
 
 
 def _parse_numstat(raw: bytes) -> dict[str, tuple[int | None, int | None]]:

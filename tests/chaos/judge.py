@@ -20,6 +20,7 @@ KINDS = Counter(
         "tests": 1,
         "test_results": 1,
         "review": 1,
+        "findings": 1,
         "pull_request": 2,
         "vote": 2,
         "summary": 1,
@@ -71,7 +72,7 @@ async def _doubled(scene: Scene, said: dict[str, Any]) -> list[str]:
     counts = {
         "status comments": (said["statuses"], 1),
         "pull requests": (said["pulls"], 1),
-        "checks": (len(said["checks"]), 1),
+        "checks": (len(said["checks"]), 2),
         "reviews": (len(by_bot), 1),
         "commits on main": (len(said["commits"]), MESSAGES_ON_MAIN),
         "comments on the issue": (said["issue"][1], 1),

@@ -17,6 +17,7 @@ from infra.git.repositories import Repositories
 from infra.sandbox.bubblewrap import Sandbox
 from infra.workspace.local import LocalWorkspaces, WorkspaceSettings
 from tests.fakes.git_http import GitServer, serving
+from tests.fakes.git_objects import object_sha
 from tests.fakes.workspaces import FakeWorkspaces, tree_id
 
 REPO = RepoRef(id=7, full_name="acme/shop", installation=1)
@@ -132,6 +133,28 @@ async def test_changes_survive_in_tree_and_pack(stage: Stage) -> None:
         TreeEdit("src/a.py", b"def value():\n    return 2\n"),
         TreeEdit("src/b.py", None),
     ]
+
+
+async def test_both_sides_of_a_change(stage: Stage) -> None:
+    sha = stage.commit(FILES)
+    async with stage.workspaces.open(REPO, sha, None, ()) as workspace:
+        await workspace.write("new/c.py", "c = 3\n")
+        await workspace.write("src/a.py", "a\n")
+        await workspace.delete("src/b.py")
+        fixed = await workspace.snapshot()
+    found = await stage.workspaces.compare(REPO, sha, fixed.tree, [fixed.pack])
+    assert [(one.path, one.old_mode, one.new_mode, one.old, one.new) for one in found] == [
+        ("new/c.py", "000000", "100644", None, b"c = 3\n"),
+        ("src/a.py", "100644", "100644", FILES["src/a.py"].encode(), b"a\n"),
+        ("src/b.py", "100644", "000000", FILES["src/b.py"].encode(), None),
+    ]
+    assert [one.new_oid for one in found] == [
+        object_sha("blob", b"c = 3\n"),
+        object_sha("blob", b"a\n"),
+        "0" * 40,
+    ]
+    assert [one.old_oid == "0" * 40 for one in found] == [True, False, False]
+    assert not await stage.workspaces.compare(REPO, sha, tree_id(FILES), ())
 
 
 async def test_trees_depend_on_the_files_alone(stage: Stage) -> None:

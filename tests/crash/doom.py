@@ -99,6 +99,7 @@ class DoomedWorkspaces:
         self._spaces, self._fate = spaces, fate
         self.survey = spaces.survey
         self.contents = spaces.contents
+        self.compare = spaces.compare
 
     @contextlib.asynccontextmanager
     async def open(

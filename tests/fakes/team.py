@@ -20,7 +20,7 @@ from handlers.advance import Advancer
 from handlers.context import Context, GitHub, Options, Store
 from handlers.events import Actor, Event, GitHubEvent, InstallationChanged, IssueCreated, RepoRef
 from handlers.intake import start_run
-from handlers.ports import NewTask, RunFacts, Word
+from handlers.ports import CheckState, NewTask, RunFacts, Word
 from handlers.router import route
 from handlers.state import RunState
 from handlers.states import States
@@ -32,6 +32,7 @@ from tests.fakes.clock import FakeClock, FakeWake
 from tests.fakes.github import FakeGitHub
 from tests.fakes.model import FakeModel
 from tests.fakes.prices import FakePrices
+from tests.fakes.scanner import FakeScanner
 from tests.fakes.store import RealStore
 from tests.fakes.workspaces import FakeWorkspaces
 
@@ -83,6 +84,7 @@ class Team:
         self.actors = Actors(plays)
         self.model = FakeModel(self.actors)
         self.workspaces = WorldWorkspaces({}, world=self.world)
+        self.scanner = FakeScanner()
         self.clock, self.wake = FakeClock(), FakeWake()
         github = self.world
         self.context = Context(
@@ -100,6 +102,7 @@ class Team:
                 store.runs, store.tasks, store.turns, store.effects, store.blobs, store.open_runs, store.configs
             ),
             workspaces=self.workspaces,
+            scanner=self.scanner,
             model=self.model,
             prices=FakePrices(),
             wake=self.wake,
@@ -223,6 +226,11 @@ class Team:
     async def said(self) -> list[str]:
         """The names of all events of the run, oldest first."""
         return [said.name for said in (await self.state()).said]
+
+    def check(self, gate: str = "quality") -> CheckState:
+        """The one check run of a gate."""
+        [found] = [one for one in self.world.at(self.repo).checks.values() if one.name == f"seconder/{gate}"]
+        return found
 
     def comments(self) -> list[str]:
         """The texts of our comments on the issue."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from agents.board import FileChange
 from agents.ports import CommandReport, FileText, SearchHit, TestReport, ToolError
 from handlers.events import RepoRef
-from handlers.ports import Missing, Snapshot, Survey, TreeEdit, Workspace
-from tests.fakes.git_objects import tree_sha
+from handlers.ports import Missing, Sides, Snapshot, Survey, TreeEdit, Workspace
+from tests.fakes.git_objects import object_sha, tree_sha
 
 Files = Mapping[str, str]
 RunTests = Callable[[Files, tuple[str, ...]], TestReport]
@@ -156,6 +156,22 @@ class FakeWorkspaces:
             for change in _changes(base, files)
         )
 
+    async def compare(self, repo: RepoRef, base_sha: str, tree: str, packs: Sequence[bytes]) -> Sequence[Sides]:
+        base = self.base_files(repo, base_sha)
+        files = self._files(base, tree, packs)
+        return tuple(
+            Sides(
+                path=change.path,
+                old_mode=change.old_mode,
+                new_mode=change.new_mode,
+                old_oid=_blob(base.get(change.path)),
+                new_oid=_blob(files.get(change.path)),
+                old=base[change.path].encode() if change.path in base else None,
+                new=files[change.path].encode() if change.path in files else None,
+            )
+            for change in _changes(base, files)
+        )
+
     def base_files(self, repo: RepoRef, sha: str) -> dict[str, str]:
         """A commit's files. Raises `Missing`."""
         if sha not in self.commits:
@@ -170,6 +186,10 @@ class FakeWorkspaces:
             if tree_id(files) == tree:
                 return files
         raise Missing(f"no pack holds the tree {tree}")
+
+
+def _blob(text: str | None) -> str:
+    return "0" * 40 if text is None else object_sha("blob", text.encode())
 
 
 def _clean(path: str) -> str:

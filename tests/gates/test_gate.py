@@ -34,6 +34,14 @@ GOOD: dict[str, Any] = {
     "auto_merge": True,
 }
 REVIEW: dict[str, Any] = GOOD["reviews"][0]
+MORE: dict[str, dict[str, Any]] = {"security": {"judged": HEAD, "findings": ()}}
+"""What a gate needs to know besides."""
+
+
+def of(gate: Gate, evidence: object) -> object:
+    """The evidence with what this gate needs besides, where it is a mapping with anything in it."""
+    return {**evidence, **MORE.get(gate.name, {})} if isinstance(evidence, dict) and evidence else evidence
+
 
 HOSTILE = [
     pytest.param(None, id="missing"),
@@ -68,14 +76,14 @@ HOSTILE = [
 @pytest.mark.parametrize("gate", [pytest.param(gate, id=gate.name) for gate in GATES])
 @pytest.mark.parametrize("evidence", HOSTILE)
 def test_bad_evidence_blocks(gate: Gate, evidence: object) -> None:
-    verdict = evaluate(gate, evidence)
+    verdict = evaluate(gate, of(gate, evidence))
     assert isinstance(verdict, Blocked), verdict
     assert verdict.reason
 
 
 @pytest.mark.parametrize("gate", [pytest.param(gate, id=gate.name) for gate in GATES])
 def test_the_good_evidence_passes(gate: Gate) -> None:
-    assert isinstance(evaluate(gate, GOOD), Pass)
+    assert isinstance(evaluate(gate, of(gate, GOOD)), Pass)
 
 
 def _raises(error: Exception) -> Callable[[PullEvidence], Verdict]:
@@ -100,7 +108,7 @@ BROKEN = [
 @pytest.mark.parametrize("judge", BROKEN)
 def test_a_broken_judgement_blocks(judge: Callable[[PullEvidence], object]) -> None:
     broken = replace(GATES[0], judge=cast("Callable[[PullEvidence], Verdict]", judge))
-    assert isinstance(evaluate(broken, GOOD), Blocked)
+    assert isinstance(evaluate(broken, of(broken, GOOD)), Blocked)
 
 
 def test_the_digest_is_the_full_head() -> None:
@@ -121,6 +129,6 @@ def test_the_list_is_the_gates_files() -> None:
 
 
 def test_every_gate_says_what_opens_it_and_who_decides() -> None:
-    assert [gate.name for gate in GATES] == ["quality", "merge"]
+    assert [gate.name for gate in GATES] == ["security", "quality", "merge"]
     assert all(gate.opens and gate.decides for gate in GATES)
-    assert GATES[0].check == "seconder/quality"
+    assert [gate.check for gate in GATES] == ["seconder/security", "seconder/quality", None]

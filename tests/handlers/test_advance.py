@@ -278,6 +278,7 @@ async def test_the_whole_way_to_the_gate(team: Team) -> None:
         "tests_passed",
         "pr_opened",
         "review_approved",
+        "gate_resolved",
         "pr_ready",
         "gate_opened",
     ]

@@ -23,7 +23,9 @@ nodes:
   plan: {role: product_manager, on: run_started, reads: issue, writes: requirements}
   code: {role: developer, on: [requirements_ready, tests_failed], reads: "requirements code?", writes: code, max_visits: 3}
   test: {action: run_tests, on: code_updated, reads: code, writes: test_results}
-  publish: {action: publish, on: tests_passed tests_not_run conflict_found, reads: code, writes: pull_request, says: pr_ready}
+  publish: {action: publish, on: tests_passed tests_not_run conflict_found, reads: code, writes: pull_request, says: pr_opened}
+  security: {gate: security, on: pr_opened, reads: pull_request, writes: summary, ends: true}
+  ready: {action: mark_ready, on: [{event: gate_resolved, where: {gate: [security]}}], reads: pull_request, writes: pull_request, says: pr_ready}
   quality: {gate: quality, on: pr_ready, reads: pull_request, writes: human_note}
   merge: {gate: merge, on: [{event: gate_resolved, where: {gate: [quality]}}], reads: pull_request, writes: summary, ends: true}
   over: {action: give_up, on: visits_exhausted, reads: issue, writes: summary, ends: true}
@@ -81,7 +83,8 @@ PLANTED = [
     ),
     pytest.param(
         but(
-            "publish", '{action: publish, on: tests_passed, reads: "code design", writes: pull_request, says: pr_ready}'
+            "publish",
+            '{action: publish, on: tests_passed, reads: "code design", writes: pull_request, says: pr_opened}',
         ),
         ["publish needs design", "plan → code → test → publish"],
         id="a read that nobody writes",
@@ -100,8 +103,26 @@ PLANTED = [
     ),
     pytest.param(
         but("merge", "{gate: merge, on: pr_ready gate_resolved, reads: pull_request, writes: summary, ends: true}"),
-        ["merge is reached past the quality gate", "plan → code → test → publish → merge"],
+        ["merge is reached past the quality gate", "plan → code → test → publish → security → merge"],
         id="a way round the quality gate",
+    ),
+    pytest.param(
+        but("ready", "{action: mark_ready, on: pr_opened, reads: pull_request, writes: pull_request, says: pr_ready}"),
+        [
+            "ready is reached past the security gate: plan → code → test → publish → ready",
+            "merge is reached past the security gate: plan → code → test → publish → ready → quality → merge",
+        ],
+        id="a way round the security gate",
+    ),
+    pytest.param(
+        but("ready", "{action: mark_ready, on: pr_opened, reads: pull_request, writes: pull_request}"),
+        ["ready is reached past the security gate"],
+        id="an action that could say that it is ready",
+    ),
+    pytest.param(
+        but("security", "").replace("on: [{event: gate_resolved, where: {gate: [security]}}]", "on: pr_opened"),
+        ["merge is reached past the security gate"],
+        id="no security gate at all",
     ),
     pytest.param(
         but("quality", ""),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from agents.board import KINDS, Author, Entry, Value
+from agents.board import KINDS, Author, Entry, Findings, FoundItem, Value
 from handlers.lines import line_of
 from tests.handlers import values
 
 MANY = values.CODE.model_copy(
     update={"files": tuple(values.FILES[0].model_copy(update={"path": f"{n}.py"}) for n in range(5))}
 )
+FOUND = FoundItem(rule="word.auth", level="approve", path="src/auth.py", blob="c" * 40, why="its name")
 LINES = [
     pytest.param("issue", values.ISSUE, ["#1 Add a total"], id="issue"),
     pytest.param("repo_map", values.REPO_MAP, ["1 file;", "tests: pytest -q"], id="repo_map"),
@@ -51,6 +52,13 @@ LINES = [
     ),
     pytest.param("human_note", values.NOTE, ["seconder", "Use another name."], id="note"),
     pytest.param("pull_request", values.PULL, ["#2 ready, head 0123abcd0123"], id="pull request"),
+    pytest.param(
+        "findings",
+        Findings(base_sha="a", tree="b", items=(FOUND, FOUND.model_copy(update={"level": "note"}))),
+        ["1 finding for people: src/auth.py"],
+        id="findings",
+    ),
+    pytest.param("findings", Findings(base_sha="a", tree="b"), ["found nothing that needs a person"], id="no findings"),
     pytest.param("vote", values.VOTE, ["says yes at the quality gate, on 0123abcd0123"], id="vote"),
     pytest.param("summary", values.MERGED, ["merged at the word of max"], id="summary"),
 ]

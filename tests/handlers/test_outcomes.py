@@ -33,6 +33,7 @@ VALUES: list[tuple[str, dict[str, object], str | None]] = [
     ("pull_request", {**PULL, "action": "updated"}, "pr_updated"),
     ("pull_request", {**PULL, "action": "ready"}, "pr_ready"),
     ("pull_request", {**PULL, "action": "pushed"}, "gate_voided"),
+    ("findings", {"base_sha": "a", "tree": "b"}, None),
     ("vote", {"gate": "quality", "digest": "a", "word": "yes"}, None),
     ("summary", {"outcome": "merged", "text": ""}, "run_completed"),
     ("summary", {"outcome": "incomplete", "text": ""}, "run_failed"),

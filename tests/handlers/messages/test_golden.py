@@ -13,7 +13,7 @@ import pytest
 
 from handlers.commands import table
 from handlers.config import Problem
-from handlers.messages import checks, commit, findings, pull, replies, status
+from handlers.messages import checks, commit, findings, pull, replies, security, status
 from handlers.messages.parts import Spend, Spending, TestsView
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -87,6 +87,13 @@ STATUS = {
             "quality", "one approving review of 0123abcd0123", ("ann", "ben"), "nobody has approved this commit yet"
         ),
         page_url="http://127.0.0.1:8000/runs/7:12:1",
+    ),
+    "status_waiting_security": status_view(
+        "waiting",
+        work=WORK,
+        tests=PASSED,
+        pull=DRAFT,
+        waiting=status.Waiting("security", "`/approve security 0123abc`", ("ann", "ben"), "2 findings to be decided"),
     ),
     "status_changes_requested": status_view(
         "changes_requested", by=("ann",), at_work=("developer",), work=WORK, tests=FAILED, pull=READY
@@ -230,6 +237,39 @@ QUALITY = {
     "check_not_ours": checks.QualityView("not_ours", HEAD),
 }
 
+FOUND = (
+    security.Found("word.auth", "approve", "src/auth.py", None, "the path holds the word auth"),
+    security.Found("code.B602", "approve", "src/run.py", 12, "subprocess call with shell=True identified"),
+    security.Found("code.B404", "note", "src/run.py", 1, "Consider possible security implications"),
+)
+SECURITY = {
+    "security_waiting": security.SecurityView(
+        "waiting", HEAD, FOUND, who=("ann", "ben"), why="2 findings to be decided", pull_url=PULL_URL
+    ),
+    "security_nobody": security.SecurityView(
+        "waiting", HEAD, FOUND[:1], why="nobody here may decide it: give somebody else write access", pull_url=PULL_URL
+    ),
+    "security_nothing": security.SecurityView("passed", HEAD, pull_url=PULL_URL),
+    "security_passed": security.SecurityView("passed", HEAD, FOUND, by=("ann", "ben"), pull_url=PULL_URL),
+    "security_alone": security.SecurityView("passed", HEAD, FOUND[:1], by=("rita",), alone=True),
+    "security_refused": security.SecurityView("refused", HEAD, FOUND[:1], by=("ann",), why="ann said no"),
+    "security_never": security.SecurityView(
+        "refused", HEAD, why="what is in .github/workflows/ci.yml may never be pushed: it runs with secrets"
+    ),
+    "security_blocked": security.SecurityView("blocked", HEAD, why="this commit has not been looked through yet"),
+}
+ASKED = {
+    "security_prompt": SECURITY["security_waiting"],
+    "security_prompt_nobody": SECURITY["security_nobody"],
+    "security_prompt_hostile": security.SecurityView(
+        "waiting",
+        HEAD,
+        (security.Found("review.security", "approve", "a`|b\n@x.py", 3, EVIL),) * 31,
+        who=("evil](https://evil.example)",),
+        pull_url=PULL_URL,
+    ),
+}
+
 FINDINGS = {
     "findings_approved": findings.FindingsView(
         HEAD,
@@ -318,8 +358,7 @@ COMMITS = {
 }
 
 
-def check_text(view: checks.QualityView) -> str:
-    said = checks.render(view)
+def check_text(said: checks.CheckText) -> str:
     return f"TITLE {said.title}\n\n{said.summary}\n\n---\n\n{said.text}"
 
 
@@ -330,7 +369,9 @@ def pull_text(view: pull.PullView) -> str:
 TEXTS: dict[str, Callable[[], str]] = {
     **{name: partial(status.render, view) for name, view in STATUS.items()},
     **{name: partial(pull_text, view) for name, view in PULLS.items()},
-    **{name: partial(check_text, view) for name, view in QUALITY.items()},
+    **{name: partial(check_text, checks.render(view)) for name, view in QUALITY.items()},
+    **{name: partial(check_text, security.render(view)) for name, view in SECURITY.items()},
+    **{name: partial(security.prompt, view) for name, view in ASKED.items()},
     **{name: partial(findings.render, view) for name, view in FINDINGS.items()},
     **{name: partial(findings.render_line, view) for name, view in LINES.items()},
     **{name: partial(replies.render, view) for name, view in REPLIES.items()},

@@ -28,7 +28,7 @@ async def test_after_a_stop_no_check_stays_open(team: Team) -> None:
     await team.file()
     await team.idle()
     await stop(team)
-    [check] = team.world.at(team.repo).checks.values()
+    check = team.check()
     assert (check.conclusion, check.buttons) == ("cancelled", ())
     assert "rita stopped it" in check.summary + check.text + check.title
     assert (await team.facts()).status == "run_cancelled"
@@ -42,7 +42,7 @@ async def test_a_check_that_had_passed_stays_passed(team: Team) -> None:
     await team.say("nudge")
     await team.idle()
     await stop(team)
-    [check] = team.world.at(team.repo).checks.values()
+    check = team.check()
     assert check.conclusion == "success"
 
 
@@ -72,7 +72,7 @@ async def test_a_limit_while_closing_is_waited_out(team: Team) -> None:
     team.world.fail("checks.update", Later("limit", 0.05))
     await team.store.runs.cancel(team.run, "d9", "rita stopped it")
     await team.until(lambda state: state.last("run_cancelled") is not None)
-    [check] = team.world.at(team.repo).checks.values()
+    check = team.check()
     assert check.conclusion == "cancelled"
 
 

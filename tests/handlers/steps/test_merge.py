@@ -238,7 +238,7 @@ async def test_from_the_issue_to_the_merge(team: Team) -> None:
     assert (await team.facts()).status == "run_completed"
     assert (await team.world.pulls.get(team.repo, 2)).merged
     assert (await team.said())[-3:] == ["gate_resolved", "run_completed", "gate_resolved"]
-    [check] = team.world.at(team.repo).checks.values()
+    check = team.check()
     assert check.conclusion == "success"
 
 

@@ -26,8 +26,7 @@ async def step(team: Team, visit: int = 1) -> PullRequest:
     work = await team.work("publish", visit)
     commit = await end(team, work, await publish.run(work))
     assert commit.branch is not None
-    [entry] = commit.entries
-    return PullRequest.model_validate(entry.value)
+    return PullRequest.model_validate(commit.entries[-1].value)
 
 
 def pulls(team: Team) -> list[int]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from handlers.ports import Button, CheckState, Refused
+from handlers.ports import Annotation, Button, CheckState, Refused
 from tests.infra.github.conftest import APP_ID, REPO, Hub
 
 HEAD = "a" * 40
@@ -42,6 +42,26 @@ async def test_an_update_takes_old_buttons_away(hub: Hub) -> None:
     assert "conclusion" not in body
 
 
+async def test_annotations_are_sent_once_with_a_new_check(hub: Hub) -> None:
+    """GitHub adds those of an update to the ones that are there."""
+    made = hub.router.post("/repos/octo/app/check-runs").respond(201, json=run(3))
+    changed = hub.router.patch("/repos/octo/app/check-runs/3").respond(200, json=run(3))
+    state = replace(STATE, annotations=(Annotation("src/auth.py", 3, "warning", "word.auth", "Why."),))
+    await hub.ports.checks.create(REPO, state)
+    await hub.ports.checks.update(REPO, 3, state)
+    assert json.loads(made.calls[0].request.content)["output"]["annotations"] == [
+        {
+            "path": "src/auth.py",
+            "start_line": 3,
+            "end_line": 3,
+            "annotation_level": "warning",
+            "title": "word.auth",
+            "message": "Why.",
+        }
+    ]
+    assert "annotations" not in json.loads(changed.calls[0].request.content)["output"]
+
+
 @pytest.mark.parametrize(
     ("state", "said"),
     [
@@ -49,6 +69,9 @@ async def test_an_update_takes_old_buttons_away(hub: Hub) -> None:
         pytest.param(replace(STATE, text="x" * 65_536), "text", id="a long text"),
         pytest.param(replace(STATE, title="x" * 256), "title", id="a long title"),
         pytest.param(replace(STATE, buttons=(Button("a", "b", "c"),) * 4), "4 buttons", id="four buttons"),
+        pytest.param(
+            replace(STATE, annotations=(Annotation("a", 1, "notice", "b", "c"),) * 51), "51 ann", id="51 annotations"
+        ),
         pytest.param(replace(STATE, buttons=(Button("x" * 21, "b", "c"),)), "label", id="a long label"),
         pytest.param(replace(STATE, buttons=(Button("a", "x" * 41, "c"),)), "description", id="a long description"),
         pytest.param(replace(STATE, buttons=(Button("a", "b", "x" * 21),)), "identifier", id="a long identifier"),
