@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable, Mapping
 import structlog
 from pydantic import ValidationError
 
-from handlers import buttons, configs, intake, moves, pulls
+from handlers import buttons, bystanders, configs, intake, moves, pulls
 from handlers.commands import ENTITLED, table
 from handlers.context import Context
 from handlers.events import (
+    ChecksRerequested,
     CommandGiven,
     CommentAdded,
     ConfigChanged,
@@ -21,6 +22,7 @@ from handlers.events import (
     IssueCreated,
     IssueLabeled,
     IssueUnlabeled,
+    MergeGroupRequested,
     PrClosed,
     PrEdited,
     PrMerged,
@@ -54,6 +56,11 @@ async def _labeled(context: Context, event: Event) -> None:
     await intake.issue_labeled(context, event)
 
 
+async def _pull_seen(context: Context, event: Event) -> None:
+    await pulls.pull_changed(context, event)
+    await bystanders.pull_seen(context, event)
+
+
 HANDLERS: Mapping[str, Handler] = {
     IssueCreated.NAME: intake.issue_created,
     IssueLabeled.NAME: _labeled,
@@ -63,11 +70,13 @@ HANDLERS: Mapping[str, Handler] = {
     CommandGiven.NAME: _command,
     ReviewSubmitted.NAME: pulls.review,
     ReviewDismissed.NAME: pulls.review,
-    PrSynchronized.NAME: pulls.pull_changed,
-    PrEdited.NAME: pulls.pull_changed,
+    PrSynchronized.NAME: _pull_seen,
+    PrEdited.NAME: _pull_seen,
     PrMerged.NAME: pulls.pull_changed,
     PrClosed.NAME: pulls.pull_closed,
     GateButtonPressed.NAME: buttons.pressed,
+    MergeGroupRequested.NAME: bystanders.merge_group,
+    ChecksRerequested.NAME: bystanders.rerequested,
     ConfigChanged.NAME: configs.changed,
     InstallationChanged.NAME: moves.installation_changed,
     RepositoryMoved.NAME: moves.repository_moved,

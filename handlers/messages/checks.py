@@ -11,7 +11,7 @@ from handlers.messages.page import page
 from handlers.messages.parts import short
 
 TITLE_LIMIT = 120
-State = Literal["waiting", "approved", "changes_requested", "voided", "blocked", "closed", "not_ours"]
+State = Literal["waiting", "approved", "changes_requested", "voided", "blocked", "closed", "not_ours", "merge_group"]
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,8 @@ def _title(view: QualityView) -> str:
             return "The pull request is closed"
         case "not_ours":
             return "Not a Seconder pull request"
+        case "merge_group":
+            return "Judged on each pull request"
 
 
 def render(view: QualityView) -> CheckText:

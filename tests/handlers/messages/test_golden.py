@@ -235,6 +235,7 @@ QUALITY = {
     "check_blocked": checks.QualityView("blocked", HEAD, why="not all reviews could be read"),
     "check_closed": checks.QualityView("closed", HEAD),
     "check_not_ours": checks.QualityView("not_ours", HEAD),
+    "check_merge_group": checks.QualityView("merge_group", HEAD),
 }
 
 FOUND = (
