@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from agents.clearing import cleared_before, without_results
 from agents.ports import Json, Turn
 from agents.quoting import quote
 
@@ -100,17 +101,20 @@ def submissions(turns: Sequence[Turn]) -> list[Call]:
 
 
 def messages(first: Json, turns: Sequence[Turn]) -> tuple[Json, ...]:
-    """The conversation to send, with moving cache marks on the last block of the two newest user messages.
+    """The conversation to send, old tool results of a long one cleared.
 
-    Two, because the API looks back a bounded number of blocks from a mark for what it has cached (Claude docs:
-    Prompt caching), and one message can hold more tool results than that.
+    Moving cache marks are on the last block of the two newest user messages: two, because the API looks back a bounded
+    number of blocks from a mark for what it has cached (Claude docs: Prompt caching), and one message can hold more
+    tool results than that.
     """
     conversation = [first]
-    for turn in turns:
+    cleared = cleared_before(turns)
+    for index, turn in enumerate(turns):
         if turn.kind == "reply":
             conversation.append({"role": "assistant", "content": sendable(turn)})
         else:
-            conversation.append({"role": "user", "content": list(turn.content)})
+            content = without_results(turn.content) if index < cleared else list(turn.content)
+            conversation.append({"role": "user", "content": content})
     marked = [index for index, message in enumerate(conversation) if message["role"] == "user"][-_MOVING_MARKS:]
     return tuple(_marked(message) if index in marked else message for index, message in enumerate(conversation))
 
