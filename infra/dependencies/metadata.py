@@ -118,7 +118,11 @@ def _dynamic_version(tree: Tree, whole: Mapping[str, object]) -> str:
     if "." in attribute:
         module = attribute.rpartition(".")[0].replace(".", "/")
         paths += [f"{root}{module}{end}" for root in ("", "src/") for end in (".py", "/__init__.py")]
-    module = normal(_text(table(whole.get("project")).get("name"))).replace("-", "_")
+    scm, hooks = table(tool.get("setuptools_scm")), table(table(table(tool.get("hatch")).get("build")).get("hooks"))
+    paths += [_text(one) for one in (scm.get("version_file"), scm.get("write_to"))]
+    paths.append(_text(table(hooks.get("vcs")).get("version-file")))
+    named = _text(table(table(tool.get("flit")).get("module")).get("name"))
+    module = named or normal(_text(table(whole.get("project")).get("name"))).replace("-", "_")
     ends = ("__init__.py", "_version.py", "version.py", "__about__.py")
     paths += [f"{root}{module}/{end}" for root in ("", "src/") for end in ends if module]
     return _first_version(tree, paths)

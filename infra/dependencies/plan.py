@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from packaging.requirements import Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-from infra.dependencies import locks, metadata, requirement_files
+from infra.dependencies import locks, metadata, requirement_files, tox
 from infra.dependencies.about import Metadata, normal, table
 from infra.dependencies.found import Found, Refusal, Tree
 
@@ -72,7 +72,7 @@ class PythonPlan:
 def python_plan(tree: Tree) -> PythonPlan | None:
     """What the tests need, or None for a repository without any manifest of Python's."""
     files = _requirement_files(tree.paths)
-    if not files and not set(MANIFESTS) & set(tree.paths):
+    if not files and not {*MANIFESTS, tox.WHERE} & set(tree.paths):
         return None
     found = Found()
     about = metadata.read(tree, found)
@@ -81,12 +81,20 @@ def python_plan(tree: Tree) -> PythonPlan | None:
         found.elsewhere.update(about.elsewhere)
     lock = locks.read(tree, found)
     has_own = about is not None and about.dependencies is not None
-    followed = [] if lock and has_own else _followed(files, has_own, _kinds(about))
+    is_locked = lock is not None and has_own
+    is_tox = not is_locked and tox.read(tree, found)
+    kinds = _kinds(about) | ({"tox"} if is_tox else set())
+    followed = [] if is_locked else _followed(files, has_own, kinds)
     for path in followed:
         requirement_files.read(tree, path, found)
     if about is not None:
-        _take_own(about, found, is_dev_needed=not any(_kind(path) == "test" for path in followed))
-    sources = [about.where if about is not None and about.where else "", lock or "", *followed]
+        _take_own(about, found, is_dev_needed=not is_tox and not any(_kind(path) == "test" for path in followed))
+    sources = [
+        about.where if about is not None and about.where else "",
+        lock or "",
+        *followed,
+        tox.WHERE if is_tox else "",
+    ]
     if not any(sources):
         return None
     return PythonPlan(
@@ -164,8 +172,8 @@ def _kinds(about: Metadata | None) -> set[str]:
 
 
 def _followed(files: Iterable[str], has_own: bool, own_kinds: set[str]) -> list[str]:
-    """Files for tests; else those for development, unless the project's own extras serve; and the main ones where
-    the project itself says nothing."""
+    """Files for tests; else those for development, unless the project's own extras or tox serve; and the main ones
+    where the project itself says nothing."""
     by_kind: dict[str, list[str]] = {}
     for path in files:
         by_kind.setdefault(_kind(path) or "", []).append(path)

@@ -26,11 +26,21 @@ def read(tree: Tree, path: str, found: Found) -> None:
     _read(tree, path, found, constrain=False, above=())
 
 
+def read_lines(tree: Tree, where: str, text: str, found: Found) -> None:
+    """Take the lines of a requirements file that stand in the file `where`."""
+    _take_all(tree, (where, text), found, constrain=False, above=())
+
+
 def _read(tree: Tree, path: str, found: Found, constrain: bool, above: tuple[str, ...]) -> None:
     text = tree.read(path)
     if text is None:
         found.refuse(path, path, "cannot be read as text")
         return
+    _take_all(tree, (path, text), found, constrain, above)
+
+
+def _take_all(tree: Tree, given: tuple[str, str], found: Found, constrain: bool, above: tuple[str, ...]) -> None:
+    path, text = given
     for number, line in enumerate(_logical(text)):
         if number >= MAX_LINES:
             found.refuse(path, line, f"over the limit of {MAX_LINES:,} lines")

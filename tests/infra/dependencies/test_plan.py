@@ -154,6 +154,17 @@ def test_hashes_are_kept_for_checking() -> None:
             ["a", "t"],
             id="setup.py, literally",
         ),
+        pytest.param(
+            {
+                "pyproject.toml": NAMED + 'dependencies = ["a"]\noptional-dependencies = {fast = ["f"], dev = ["no"]}',
+                "tox.ini": "[testenv]\ndeps =\n  pytest\n  unit,py3: u ; python_version > '3'\n  docs: sphinx\n"
+                "  -r{toxinidir}/more.txt\n  {posargs}\n  -rhttps://evil.test/x\nextras = unit: fast\n",
+                "more.txt": "m",
+            },
+            ["pytest", 'u ; python_version > "3"', "m", "a", "f"],
+            id="tox",
+        ),
+        pytest.param({"tox.ini": "[testenv]\ndeps = t", "tests/requirements.txt": "r"}, ["t", "r"], id="tox as well"),
         pytest.param({"setup.py": "setup(install_requires=open('/etc/passwd').read())"}, [], id="setup.py is not run"),
         pytest.param(
             {
@@ -185,6 +196,7 @@ def test_which_manifests_count(files: dict[str, str | None], expected: list[str]
     [
         pytest.param({}, id="nothing"),
         pytest.param({"a.py": "", "tests/test_a.py": ""}, id="only code"),
+        pytest.param({"tox.ini": "[flake8]\nmax = 1", "a.py": ""}, id="a tox.ini of other tools"),
         pytest.param({"pyproject.toml": "[tool.x]\ny = 1", "docs/requirements.txt": "x"}, id="tools only"),
     ],
 )
