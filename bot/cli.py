@@ -13,7 +13,9 @@ import typer
 from rich.console import Console
 
 from bot.config import config_app
+from bot.options import from_fields
 from bot.runs import runs_app
+from bot.solve.asked import Asked
 
 app = typer.Typer(
     name="seconder",
@@ -53,14 +55,31 @@ def demo(
     from bot.demo.run import Wish, run_demo
     from bot.local.people import StageError
     from bot.settings import SettingsError
+    from bot.wiring import CannotUse
 
     _quiet_logs()
     try:
         play = play_for(repo, issue, sample)
         code = _run(run_demo(console, Wish(play, dict(os.environ), patch)))
-    except (PlayError, SettingsError, StageError) as error:
+    except (PlayError, SettingsError, StageError, CannotUse) as error:
         _fail(str(error))
     raise typer.Exit(code)
+
+
+@app.command()
+@from_fields(Asked)
+def solve(asked: Asked) -> None:
+    """The team on your own repository: at the end it has one new branch, and is otherwise untouched.
+
+    A live model works on a copy of the commit that is checked out (ANTHROPIC_API_KEY, or any server that speaks the
+    Messages API at ANTHROPIC_BASE_URL). Exit code 0: approved, and the branch is there; 1: not; 2: nothing was
+    started; 3: stopped in between, go on with --resume.
+    """
+    from bot.solve.command import run_command
+
+    _quiet_logs()
+    console = Console(stderr=True, highlight=False) if asked.as_json else _console()
+    raise typer.Exit(_run(run_command(console, asked, os.environ)))
 
 
 @app.command()

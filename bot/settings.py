@@ -33,7 +33,9 @@ WAY_OUT: Mapping[str, str] = {
     "GITHUB_APP_ID": "It is the number on the App's settings page; the README says how to make an App.",
     "GITHUB_APP_PRIVATE_KEY": "Set it to the App's private key (PEM), or GITHUB_APP_PRIVATE_KEY_PATH to its file.",
     "GITHUB_WEBHOOK_SECRET": "Set it to the secret of the App's webhook; without one anybody could send deliveries.",
-    "ANTHROPIC_API_KEY": "Make one at https://console.anthropic.com; a server at ANTHROPIC_BASE_URL may take any text.",
+    "ANTHROPIC_API_KEY": (
+        "Make one at https://console.anthropic.com, or set ANTHROPIC_BASE_URL; such a server may take any text."
+    ),
 }
 NOT_A: Mapping[str, str] = {
     "int_parsing": "is not a whole number.",

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agents.ports import Json, ModelRequest
 from bot.checkup import Needs
+from bot.clock import SystemClock as SystemClock
 from bot.settings import Settings
 from bot.shipped import WORKFLOWS as WORKFLOWS
 from bot.shipped import check_workflow as check_workflow
@@ -32,6 +32,12 @@ from handlers.events import RepoRef
 from handlers.github.translation import AppIdentity
 from handlers.ports import StoreHealth
 from handlers.states import States
+from infra.git.checkouts import CannotUse as CannotUse
+from infra.git.checkouts import Changes as Changes
+from infra.git.checkouts import Checkout as Checkout
+from infra.git.checkouts import Checkouts as Checkouts
+from infra.git.checkouts import NewBranch as NewBranch
+from infra.git.checkouts import find_repository as find_repository
 from infra.store.blobs import RedisBlobs
 from infra.store.bus import RedisBus
 from infra.store.checkpoints import RedisCheckpoints
@@ -146,18 +152,6 @@ def web_app(hub: Hub, identity: AppIdentity, secrets: tuple[str, ...]) -> ASGIAp
         await (webhook if delivery else pages)(scope, receive, send)
 
     return front
-
-
-class SystemClock:
-    """`handlers.ports.Clock` of this machine."""
-
-    def now_ms(self) -> int:
-        """Milliseconds UTC."""
-        return int(time.time() * 1000)
-
-    def monotonic(self) -> float:
-        """Seconds that never go back."""
-        return time.monotonic()
 
 
 def options_of(settings: Settings) -> Options:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
 from pathlib import Path
 
-from bot.local.stage import Play
+from bot.local.issue import BadIssue, read_issue
+from bot.local.stage import Play, full_name_of
+from bot.wiring import CannotUse, find_repository
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -30,33 +30,10 @@ def play_for(repo: Path | None, issue: Path | None, name: str) -> Play:
         return sample(name)
     if repo is None or issue is None:
         raise PlayError("--repo and --issue go together: a git repository, and a text file with the issue.")
-    title, body = _issue(issue)
-    return Play(_top(repo), True, f"local-copy/{_plain(repo.resolve().name)}", title, body, None)
-
-
-def _issue(path: Path) -> tuple[str, str]:
-    """Title and body: the first line that is not blank, without a heading's marks, and the rest."""
     try:
-        text = path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise PlayError(f"The issue {path} cannot be read as text: {error}.") from error
-    title, _, body = text.partition("\n")
-    title = title.lstrip("# ").strip()
-    if not title:
-        raise PlayError(f"The issue {path} is empty: its first line is the title, the rest the body.")
-    return title[:256], body.strip()
-
-
-def _top(repo: Path) -> Path:
-    """The repository's top folder, with at least one commit."""
-    told = ("git", "-c", "core.fsmonitor=false", "-C", str(repo), "rev-parse", "--show-toplevel", "HEAD")
-    done = subprocess.run(told, capture_output=True, text=True, check=False, timeout=30)
-    if done.returncode:
-        why = done.stderr.strip().splitlines()
-        raise PlayError(f"{repo} is no git repository with a commit ({why[0] if why else 'git failed'}).")
-    return Path(done.stdout.splitlines()[0])
-
-
-def _plain(name: str) -> str:
-    """A folder's name as a repository's name."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "repository"
+        found = read_issue(issue)
+        top, git_dir = find_repository(repo)
+    except (BadIssue, CannotUse) as error:
+        raise PlayError(str(error)) from error
+    path = top or git_dir
+    return Play(path, True, full_name_of(path.name), found.title, found.body, None)

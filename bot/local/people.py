@@ -20,6 +20,7 @@ class PullPage:
 
     number: int
     title: str
+    body: str
     url: str
     head: str
     diff: str
@@ -42,6 +43,14 @@ class People:
         )
         return int(made["number"]), str(made["html_url"])
 
+    async def issue(self) -> tuple[int, str] | None:
+        """Number and page of the issue, where it was filed before."""
+        found = await self._send(
+            self._stage.requester, "GET", f"{self._repo}/issues?state=all&sort=created&direction=asc"
+        )
+        issues = [one for one in found if "pull_request" not in one]
+        return (int(issues[0]["number"]), str(issues[0]["html_url"])) if issues else None
+
     async def pull(self, number: int) -> PullPage:
         """The pull request with its diff and checks."""
         who = self._stage.maintainer
@@ -52,6 +61,7 @@ class People:
         return PullPage(
             number=number,
             title=str(pull["title"]),
+            body=str(pull["body"] or ""),
             url=str(pull["html_url"]),
             head=head,
             diff="\n".join(_patch(one) for one in files),

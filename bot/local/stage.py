@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import secrets
 import shutil
 import tempfile
@@ -36,12 +37,14 @@ REQUESTER, MAINTAINER = "sample-requester", "sample-maintainer"
 # Failed deliveries are asked for again this often: what was on its way when the process was killed is soon there.
 RECOVERY_MINUTES = "0.2"
 APP = "seconder"
+COPIES = "local-copy"
 
 
 @dataclass(frozen=True)
 class Play:
     """What is played: a repository, an issue (title and body), and a script; without a script a live model answers.
-    `people` are the logins of who files the issue and of who decides."""
+    `people` are the logins of who files the issue and of who decides. `linked`: whether texts link to the pages of this
+    process, which are gone when it ends."""
 
     repository: Path
     is_git: bool
@@ -50,6 +53,7 @@ class Play:
     body: str
     script: Path | None
     people: tuple[str, str] = (REQUESTER, MAINTAINER)
+    linked: bool = True
 
     @property
     def maintainer(self) -> str:
@@ -72,6 +76,12 @@ class Stage:
     maintainer: httpx.AsyncClient
     sandbox_problem: str | None
     own_sample: bool
+
+
+def full_name_of(folder: str) -> str:
+    """What a copy of a repository in a folder of this name is called on the local GitHub."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", folder).strip("-.").removesuffix(".git")[:100]
+    return f"{COPIES}/{name or 'repository'}"
 
 
 @contextlib.asynccontextmanager
@@ -136,7 +146,7 @@ async def _furnish(stack: contextlib.AsyncExitStack, play: Play, env: Mapping[st
     world.set_webhook(APP, f"{web}/webhook", app.webhook_secret)
     if not world.state.installations:
         world.install(APP, [play.full_name])
-    settings = settings.model_copy(update={"public_url": web})
+    settings = settings.model_copy(update={"public_url": web if play.linked else None})
     workshop = await stack.enter_async_context(wiring.open_workshop(settings, parts.hub, own_sample))
     working = asyncio.create_task(work(workshop.context, parts.hub.bus, workshop.engine, Pace("stage", 0.5)))
     stack.push_async_callback(_stop, working)
@@ -150,7 +160,10 @@ async def _populate(parts: _Parts, play: Play) -> None:
         world.add_user(login)
     world.add_user(play.full_name.partition("/")[0], kind="Organization")
     if play.is_git:
-        await world.add_repo_from_git(play.full_name, play.repository)
+        checkouts, copy = wiring.Checkouts(parts.data / "checkouts"), parts.data / "copy.git"
+        await checkouts.copy(await checkouts.look(play.repository), copy)
+        await world.add_repo_from_git(play.full_name, copy)
+        shutil.rmtree(copy)
     else:
         await world.add_repo_from_files(play.full_name, play.repository)
     world.collaborate(play.full_name, play.people[0], "write")

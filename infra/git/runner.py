@@ -37,6 +37,7 @@ _SETTINGS: Mapping[str, str] = {
     "core.sshCommand": "/bin/false",
     "core.askPass": "",
     "core.bigFileThreshold": "16m",
+    "core.logAllRefUpdates": "false",
     "core.alternateRefsCommand": "",
     "core.gitProxy": "",
     "safe.bareRepository": "explicit",
