@@ -58,6 +58,8 @@ def why_not_eligible(person: Person, evidence: PullEvidence) -> str | None:
         return "they pushed to this branch"
     if person.id == evidence.requester and not evidence.requester_may_approve:
         return "they asked for this change"
+    if person.id == evidence.author != evidence.requester:
+        return "they wrote the issue that somebody else let the team begin with"
     return None
 
 

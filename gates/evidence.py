@@ -94,8 +94,8 @@ class PullEvidence(Evidence):
     for. `pushers`: ids of everybody who pushed to the head's branch; `unknown_pusher`: a commit is there that nobody
     is on record for. `writers`: ids of everybody with write or better, None when not known. `standings`: the live
     standing of everybody named in reviews and merge requests. `complete`: every page of every list was read. `hold`:
-    the label that stops everything is on. `owners`: the code owners whose approval the branch's rules ask for, empty
-    where they ask for none; `owners_unknown`: why those cannot be told.
+    the label that stops everything is on. `author`: who wrote the issue. `owners`: the code owners whose approval the
+    branch's rules ask for, empty where they ask for none; `owners_unknown`: why those cannot be told.
     """
 
     head: Sha
@@ -117,6 +117,7 @@ class PullEvidence(Evidence):
     asks: tuple[MergeAsk, ...] = ()
     auto_merge: bool = False
     hold: bool = False
+    author: UserId | None = None
     owners: tuple[OwnerGroup, ...] = ()
     owners_unknown: str | None = None
 

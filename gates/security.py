@@ -76,6 +76,8 @@ def why_not(person: Person, path: str, evidence: SecurityEvidence) -> str | None
         return "they pushed to this branch"
     if person.id == evidence.requester:
         return "they asked for this change"
+    if person.id == evidence.author:
+        return "they wrote the issue"
     owners = evidence.owners_of(path)
     if person.at_least("admin") or person.id in (owners or frozenset()) | evidence.team:
         return None

@@ -84,8 +84,11 @@ class IssueReopened(IssueEvent):
 
 
 class IssueLabeled(IssueEvent):
+    """A label was set; `text` is the digest of the issue's title and body as they stood at that moment."""
+
     NAME = "issue_labeled"
     label: str
+    text: str | None = None
 
 
 class IssueUnlabeled(IssueEvent):
@@ -108,12 +111,16 @@ class CommentAdded(GitHubEvent):
 
 
 class CommandGiven(CommentAdded):
-    """A comment whose first line is a command of ours, given by a person who is the comment's author."""
+    """A comment whose first line is a command of ours, given by a person who is the comment's author.
+
+    `text` is the digest of the issue's title and body as they stood at that moment, for a comment on an issue.
+    """
 
     NAME = "command_given"
     verb: str
     arguments: str
     words: str = ""
+    text: str | None = None
 
 
 class ReviewSubmitted(GitHubEvent):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import structlog
 
 from agents.board import Author, Entry, Issue
@@ -10,9 +12,10 @@ from handlers.context import Context
 from handlers.events import Actor, Event, IssueCreated, IssueLabeled, RepoRef
 from handlers.lateness import comes_late
 from handlers.messages.hidden import strip_hidden
-from handlers.messages.replies import ConfigRefused, EmptyRepository
+from handlers.messages.replies import ConfigRefused, EditedMeanwhile, EmptyRepository
 from handlers.ports import IssueFacts, NewRun
 from handlers.replies import reply_once
+from handlers.snapshot import text_digest
 
 log = structlog.get_logger("seconder.intake")
 
@@ -47,7 +50,7 @@ async def issue_labeled(context: Context, event: Event) -> None:
         return
     standing = await context.github.people.standing(labeled.repo, labeled.sender)
     if standing.at_least("triage") and not await _is_old(context, labeled, event.at):
-        await start_run(context, labeled.repo, labeled.number, labeled.sender, event.id)
+        await begin(context, Wish(labeled.repo, labeled.number, labeled.sender, event.id, labeled.text))
 
 
 async def _is_old(context: Context, labeled: IssueLabeled, at: int) -> bool:
@@ -60,12 +63,33 @@ async def _is_old(context: Context, labeled: IssueLabeled, at: int) -> bool:
     return old
 
 
+@dataclass(frozen=True)
+class Wish:
+    """Somebody wants the team to work on an issue. `shown`: the digest of its text that they had before them."""
+
+    repo: RepoRef
+    number: int
+    requester: Actor
+    cause: str
+    shown: str | None = None
+
+
 async def start_run(context: Context, repo: RepoRef, number: int, requester: Actor, cause: str) -> str | None:
+    """`begin` for whoever wrote the text, or saw no particular one."""
+    return await begin(context, Wish(repo, number, requester, cause))
+
+
+async def begin(context: Context, wish: Wish) -> str | None:
     """Start a run on an open issue of a repository that has a commit; returns its id, or None with the reason said."""
+    repo, number, cause = wish.repo, wish.number, wish.cause
     facts = await context.github.repository.facts(repo)
     issue = await context.github.issues.get(repo, number)
     if issue.state != "open" or issue.is_pull_request:
         log.info("issue_not_open", issue=number, repo=repo.full_name)
+        return None
+    if _changed_meanwhile(wish, issue):
+        log.warning("issue_edited_meanwhile", issue=number, repo=repo.full_name, by=wish.requester.login)
+        await reply_once(context, repo, number, cause, EditedMeanwhile(wish.requester.login))
         return None
     if facts.head is None:
         await reply_once(context, repo, number, cause, EmptyRepository())
@@ -78,7 +102,7 @@ async def start_run(context: Context, repo: RepoRef, number: int, requester: Act
         NewRun(
             repo=facts.ref,
             issue=number,
-            requester=requester,
+            requester=wish.requester,
             base_sha=facts.head,
             default_branch=facts.default_branch,
             workflow=workflow.model_dump(mode="json", by_alias=True, exclude_defaults=True),
@@ -90,6 +114,12 @@ async def start_run(context: Context, repo: RepoRef, number: int, requester: Act
     log.info("run_started" if run else "run_exists", run=run, issue=number, repo=repo.full_name)
     await context.wake.wake(await context.store.tasks.due(50))
     return run
+
+
+def _changed_meanwhile(wish: Wish, issue: IssueFacts) -> bool:
+    """Whether somebody else's text is no longer the one that was allowed: its author may have changed it since."""
+    own = wish.requester.id == issue.author.id
+    return not own and wish.shown is not None and wish.shown != text_digest(issue.title, issue.body)
 
 
 def _snapshot(issue: IssueFacts, at: int) -> Entry:

@@ -45,7 +45,7 @@ async def _command(context: Context, event: Event) -> None:
     given = CommandGiven.model_validate(event.data)
     if not (await configs.of(context, given.repo)).short_commands and parse(given.body, False) is None:
         # Here `/verb` belongs to somebody else: it is a comment like any other.
-        words = given.model_dump(mode="json", exclude={"verb", "arguments", "words"})
+        words = given.model_dump(mode="json", exclude={"verb", "arguments", "words", "text"})
         await pulls.comment(context, event.model_copy(update={"name": CommentAdded.NAME, "data": words}))
         return
     await command_given(context, event, ENTITLED, table())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from handlers.commands.record import Command
 from handlers.events import ENDINGS
-from handlers.intake import start_run
+from handlers.intake import Wish, begin
 from handlers.messages.replies import AlreadyOpen, Failed, Reply
 from handlers.orders import Order
 
@@ -31,5 +31,6 @@ async def run(order: Order) -> Reply | None:
         return Failed("begin here", "This is a pull request, and not one of mine. `/start` stands on an issue.")
     if issue.state != "open":
         return Failed("begin", "The issue is closed. Reopen it first.")
-    await start_run(order.context, given.repo, number, given.author, order.event.id)
+    shown = given.text if given.number == number and not given.on_pull_request else None
+    await begin(order.context, Wish(given.repo, number, given.author, order.event.id, shown))
     return None

@@ -45,6 +45,7 @@ class Spoken(Fields):
     on_pull_request: bool
     where: Literal["issue", "review", "line"]
     comment: Comment
+    text: str | None = None
 
 
 def heard(envelope: Envelope, spoken: Spoken, app: AppIdentity) -> tuple[Found, ...]:
@@ -72,7 +73,9 @@ def heard(envelope: Envelope, spoken: Spoken, app: AppIdentity) -> tuple[Found, 
         url=comment.html_url or "",
         cut=cut,
     )
-    return (Found(_command(added, app) or added, milliseconds(comment.created_at or comment.submitted_at)),)
+    return (
+        Found(_command(added, spoken.text, app) or added, milliseconds(comment.created_at or comment.submitted_at)),
+    )
 
 
 def edited(envelope: Envelope, spoken: Spoken, changes: Changes | None, app: AppIdentity) -> tuple[Found, ...]:
@@ -90,7 +93,7 @@ def edited(envelope: Envelope, spoken: Spoken, changes: Changes | None, app: App
     return ()
 
 
-def _command(added: CommentAdded, app: AppIdentity) -> CommandGiven | None:
+def _command(added: CommentAdded, text: str | None, app: AppIdentity) -> CommandGiven | None:
     """The command in a comment, if its sender is its author, a person."""
     if added.sender.type != "User" or added.sender.id != added.author.id:
         return None
@@ -101,7 +104,7 @@ def _command(added: CommentAdded, app: AppIdentity) -> CommandGiven | None:
         said = {"verb": given.verb, "arguments": given.arguments, "words": given.words}
     else:
         said = {"verb": REFUSED, "arguments": given.reason, "words": given.explanation}
-    return CommandGiven.model_validate(added.model_dump() | said)
+    return CommandGiven.model_validate(added.model_dump() | said | {"text": text})
 
 
 def kept(body: str) -> tuple[str, bool]:

@@ -16,6 +16,7 @@ from handlers.events import (
 )
 from handlers.github.fields import Account, Envelope, Fields, Label, actor, milliseconds, read
 from handlers.github.translation import AppIdentity, Found, Payload
+from handlers.snapshot import text_digest
 
 PLAIN: Mapping[str, type[IssueEvent]] = MappingProxyType(
     {
@@ -38,6 +39,8 @@ class Issue(Fields):
     user: Account | None = None
     pull_request: Fields | None = None
     updated_at: str | None = None
+    title: str | None = None
+    body: str | None = None
 
 
 class Issues(Envelope):
@@ -62,5 +65,8 @@ def translate(payload: Payload, app: AppIdentity) -> tuple[Found, ...]:
     if action in PLAIN:
         return (Found(PLAIN[action].model_validate(about), at),)
     if action in LABELLED and given.label is not None and given.label.name:
-        return (Found(LABELLED[action].model_validate({**about, "label": given.label.name}), at),)
+        named: dict[str, object] = {**about, "label": given.label.name}
+        if action == "labeled":
+            named["text"] = text_digest(issue.title, issue.body)
+        return (Found(LABELLED[action].model_validate(named), at),)
     return ()

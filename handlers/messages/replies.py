@@ -172,6 +172,14 @@ class ConfigRefused(Reply):
 
 
 @dataclass(frozen=True)
+class EditedMeanwhile(Reply):
+    """The issue's text is no longer the one that `login` let the team begin with."""
+
+    TEMPLATE = "reply_edited_meanwhile.md.j2"
+    login: str
+
+
+@dataclass(frozen=True)
 class Edited(Reply):
     """A command was edited into a comment."""
 
@@ -269,6 +277,7 @@ REPLIES: tuple[type[Reply], ...] = (
     Misread,
     Usage,
     ConfigRefused,
+    EditedMeanwhile,
     Edited,
     Stopped,
     Stuck,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agents.board import PullRequest, Vote, value_of
+from agents.board import Issue, PullRequest, Vote, value_of
 from gates.evidence import MergeAsk, Person, PullEvidence, ReviewEvidence
 from handlers.configs import bounded, read
 from handlers.events import Actor
@@ -65,6 +65,7 @@ async def _gather(work: Work, number: int) -> PullEvidence:
         writers=frozenset(one.user.id for one in writers if one.user.type == "User"),
         asks=asks,
         hold=hold,
+        author=issue_author(work),
         owners=owned.groups,
         owners_unknown=owned.unknown,
     )
@@ -89,6 +90,11 @@ async def on_hold(work: Work, number: int) -> bool:
     issues, repo = work.context.github.issues, work.run.repo
     labels = [label for one in (work.run.issue, number) for label in (await issues.get(repo, one)).labels]
     return any(label.casefold() == HOLD for label in labels)
+
+
+def issue_author(work: Work) -> int | None:
+    """Who wrote the issue, by id; None for a deleted account."""
+    return next((value_of(entry, Issue).author_id or None for entry in work.state.entries("issue")), None)
 
 
 def ours(work: Work, pull: PullFacts) -> bool:

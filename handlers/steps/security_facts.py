@@ -11,7 +11,7 @@ from gates.rules.review import Remark
 from gates.security import Ballot, Deciders, SecurityEvidence, open_findings
 from handlers.events import Actor
 from handlers.ports import GitHubError, Later, PullFacts, Unknown
-from handlers.steps.evidence import names_head, on_hold, ours, person
+from handlers.steps.evidence import issue_author, names_head, on_hold, ours, person
 from handlers.steps.looking import as_findings, findings_of
 from handlers.steps.owners import Change, owners_of
 from handlers.work import Work
@@ -45,6 +45,7 @@ async def _gather(work: Work, number: int) -> SecurityEvidence:
         pushers=frozenset({bot.id}),
         unknown_pusher=not ours(work, pull),
         requester=work.run.requester.id,
+        author=issue_author(work),
         bot=bot.id,
         reviews=(),
         standings=(),

@@ -24,6 +24,11 @@ from tests.gates.quality_scene import (
 )
 
 PASSES = [
+    pytest.param(
+        pull(review(1, REQUESTER), author=REQUESTER, requester_may_approve=True),
+        [REQUESTER],
+        id="the author who began it, where requesters may",
+    ),
     pytest.param(pull(review(1, ANN)), [ANN], id="one approval on the head by somebody with write"),
     pytest.param(pull(review(1, ANN, "APPROVED")), [ANN], id="upper case as the REST API writes it"),
     pytest.param(pull(review(1, ANN), review(2, ANN, "commented")), [ANN], id="a later comment does not clear"),
@@ -76,6 +81,10 @@ def test_passes(evidence: PullEvidence, by: list[int]) -> None:
 
 
 WAITS = [
+    pytest.param(pull(review(1, ANN), author=ANN), "wrote the issue", id="the issue's author, somebody else began"),
+    pytest.param(
+        pull(review(1, ANN), author=ANN, requester_may_approve=True), "wrote the issue", id="also where requesters may"
+    ),
     pytest.param(pull(), "nobody has approved", id="no review at all"),
     pytest.param(pull(review(1, ANN, commit=OLD)), "another commit", id="approved an older head"),
     pytest.param(pull(review(1, ANN, commit=None)), "which commit", id="commit missing"),

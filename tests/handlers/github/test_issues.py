@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from handlers.snapshot import text_digest
 from tests.handlers.github.payloads import ADA, BOB, GHOST, REF, US, WHEN, WHEN_MS, events, names
 
 ISSUE: dict[str, object] = {"number": 4, "user": BOB, "updated_at": WHEN, "title": "t", "body": "secret plans"}
@@ -27,7 +28,8 @@ def test_an_action_is_an_event_without_the_text(action: str, name: str) -> None:
 @pytest.mark.parametrize(("action", "name"), [("labeled", "issue_labeled"), ("unlabeled", "issue_unlabeled")])
 def test_a_label_is_named(action: str, name: str) -> None:
     (event,) = events("issues", {"action": action, "issue": ISSUE, "label": {"name": "seconder:hold"}})
-    assert (event.name, event.data) == (name, {**ABOUT, "label": "seconder:hold"})
+    text = {"text": text_digest("t", "secret plans")} if action == "labeled" else {}
+    assert (event.name, event.data) == (name, {**ABOUT, "label": "seconder:hold", **text})
 
 
 @pytest.mark.parametrize(

@@ -327,6 +327,7 @@ REPLIES: dict[str, replies.Reply] = {
     "reply_why_unknown": replies.Why(f"`x`|{EVIL}", (), entries=("issue.1", "code.developer.1")),
     "reply_misread": replies.Misread("I read `/merge!`. Did you mean `/merge`? Post it again without `!`."),
     "reply_usage": replies.Usage("/budget +N", "/budget +5", f"How much? I read {EVIL}"),
+    "reply_edited_meanwhile": replies.EditedMeanwhile("rita"),
     "reply_edited": replies.Edited("merge"),
     "reply_stopped": replies.Stopped("rita", "we do this by hand"),
     "reply_stuck": replies.Stuck("The model's endpoint refused the key three times."),
