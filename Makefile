@@ -11,7 +11,7 @@ help: ## Show these targets.
 install: ## Install what is needed into .venv/ (every other target does it too).
 	@sh .ci/bootstrap
 
-demo: install ## Watch an issue become a merged pull request; ISSUE=file and REPO=folder take your own.
+demo: install ## Watch an issue become a merged pull request; ISSUE=auth, ISSUE=typo, or ISSUE=file and REPO=folder.
 	@exec $(BIN)/seconder demo $${REPO:+--repo "$$REPO"} $${ISSUE:+--issue "$$ISSUE"}
 
 # Many tests wait for leases and time-outs, so four at once are right for two cores.

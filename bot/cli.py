@@ -40,7 +40,7 @@ def main() -> None:
 @app.command()
 def demo(
     repo: Annotated[Path | None, typer.Option(help="A git repository to work on, instead of the sample.")] = None,
-    issue: Annotated[Path | None, typer.Option(help="A text file: the first line is the title.")] = None,
+    issue: Annotated[Path | None, typer.Option(help="A text file (the first line is the title), or a sample.")] = None,
     patch: Annotated[Path | None, typer.Option(help="Write the final diff to this file.")] = None,
     sample: Annotated[str, typer.Option(help="Which of the shipped samples to play.")] = "durations",
 ) -> None:

@@ -22,9 +22,11 @@ def sample(name: str = "durations") -> Play:
 
 
 def play_for(repo: Path | None, issue: Path | None, name: str) -> Play:
-    """The play for the command's options. Raises `PlayError`."""
+    """The play for the command's options; an issue without a repository may be a sample's name. Raises `PlayError`."""
+    known = sorted(path.name.removesuffix(".issue.md") for path in SAMPLES.glob("*.issue.md"))
+    if repo is None and issue is not None and str(issue) in known:
+        return sample(str(issue))
     if repo is None and issue is None:
-        known = sorted(path.name.removesuffix(".issue.md") for path in SAMPLES.glob("*.issue.md"))
         if name not in known:
             raise PlayError(f"There is no sample {name!r}. Samples: {', '.join(known)}.")
         return sample(name)

@@ -64,6 +64,11 @@ class Course:
         assert facts is not None
         return facts
 
+    def approval(self, gate: str) -> str:
+        """The command that says yes at a gate; where it is about a commit, it names the one that was shown."""
+        named = f" {self._shown[:7]}" if gate == "security" else ""
+        return f"/approve {gate}{named}"
+
     async def _follow(self) -> None:
         async for record in self.stage.hub.runs.follow(self.run_id, 0):
             await self.records.put(record)
@@ -94,11 +99,14 @@ class Course:
     async def _decide(self, decider: Decider) -> None:
         wanted, self.asked = self.asked, None
         facts = await self.facts()
-        if wanted == "quality" and facts.pull is not None:
+        if wanted in ("security", "quality") and facts.pull is not None:
             page = await self.people.pull(facts.pull)
             if page.head != self._shown:
                 self.screen.pull_request(page.title, page.url, page.diff, page.checks)
             self._shown = page.head
+            if wanted == "security":
+                for body in (await self.people.replies(facts.pull, 0))[-1:]:
+                    self.screen.reply(body)
         await decider.decide(self, wanted or "", (facts.pull if wanted != QUESTIONS else None) or facts.issue)
 
 
@@ -137,7 +145,7 @@ class StandIn:
             course.screen.say(self._said, "bold")
             self._said = ""
         who = course.stage.play.maintainer
-        words = {"merge": "/merge", QUESTIONS: ASSUME}.get(wanted, f"/approve {wanted}")
+        words = {"merge": "/merge", QUESTIONS: ASSUME}.get(wanted, course.approval(wanted))
         if wanted == "quality":
             course.screen.say(f"{who}: approves the pull request", "bold")
             await course.people.approve(number)
@@ -186,7 +194,7 @@ class Asker:
                 console.print("What should change? ", end="")
                 await course.people.request_changes(number, await self._line(course) or "Please look at this again.")
             case "a", _ if wanted not in _CHOICES:
-                await course.people.comment(number, f"/approve {wanted}")
+                await course.people.comment(number, course.approval(wanted))
             case "c" | "w", _:
                 await self._comment(course, number)
                 course.asked = course.asked or wanted

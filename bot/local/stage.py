@@ -30,7 +30,13 @@ if TYPE_CHECKING:
     from bot.wiring import LocalGitHub
 
 # The trees of our own samples; a test holds them to the files.
-OWN_TREES = frozenset({"9dd911d0cdb90d51b33cbf43853f0011f922589f"})
+OWN_TREES = frozenset(
+    {
+        "9dd911d0cdb90d51b33cbf43853f0011f922589f",
+        "7ab06d0eececeaa3765189f6d2767a7c28ae113c",
+        "eb606b78a3bd6b9d37edef0aa83ea01440e881f0",
+    }
+)
 REQUESTER, MAINTAINER = "sample-requester", "sample-maintainer"
 
 

@@ -1,0 +1,6 @@
+"""Says hello."""
+
+
+def greet(name: str) -> str:
+    """A friendly sentence."""
+    return f"Hello, {name}!"
