@@ -8,7 +8,7 @@ import inspect
 import os
 import signal
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, cast
 
@@ -130,10 +130,12 @@ class DoomedBus(Port):
     """The bus behind a striking proxy. It looks for events often instead of letting the store hand them over: else it
     would be chance whether a frozen worker gets what is said meanwhile, or its heir."""
 
-    async def read(self, group: str, consumer: str, count: int, block_ms: int) -> Sequence[tuple[str, Event]]:
+    async def read(
+        self, group: str, consumer: str, count: int, block_ms: int, held: Collection[str] = ()
+    ) -> Sequence[tuple[str, Event]]:
         """As the bus does."""
-        until = time.monotonic() + block_ms / 1000
-        while not (found := await self.__getattr__("read")(group, consumer, count, 1)) and time.monotonic() < until:
+        until, read = time.monotonic() + block_ms / 1000, self.__getattr__("read")
+        while not (found := await read(group, consumer, count, 1, held)) and time.monotonic() < until:
             await asyncio.sleep(0.02)
         return cast(Sequence[tuple[str, Event]], found)
 
