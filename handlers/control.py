@@ -23,8 +23,11 @@ class Decision:
 def decide(run: str, workflow: Workflow, state: RunState) -> Decision:
     """A woken node is due when its guard holds, its required reads are live, it is not at work already, and nobody who
     is at work can still write a kind that it reads. The same inputs never run twice: news that brought nothing new to
-    read wakes in vain. Among nodes due together, earlier ones in the file go first.
+    read wakes in vain. Among nodes due together, earlier ones in the file go first. While the run is held,
+    nothing is.
     """
+    if state.held:
+        return Decision(state.position)
     busy = {kind for step in state.open_steps() for kind in step.writes if not _waits(workflow, step.node)}
     working = {step.node for step in state.open_steps()}
     tasks: list[NewTask] = []

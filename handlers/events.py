@@ -290,6 +290,8 @@ OF_THE_TEAM: tuple[str, ...] = (
     "step_failed",
     "run_parked",
     "run_resumed",
+    "hold_set",
+    "hold_lifted",
     "migration_needed",
     "run_completed",
     "run_failed",

@@ -13,7 +13,8 @@ from handlers.events import Actor, Event, IssueCreated, IssueLabeled, RepoRef
 from handlers.lateness import comes_late
 from handlers.messages.hidden import strip_hidden
 from handlers.messages.replies import ConfigRefused, EditedMeanwhile, EmptyRepository
-from handlers.ports import IssueFacts, NewRun
+from handlers.ports import IssueFacts, NewRun, Word
+from handlers.pulls import HOLD, hold_event
 from handlers.replies import reply_once
 from handlers.snapshot import text_digest
 
@@ -111,6 +112,8 @@ async def begin(context: Context, wish: Wish) -> str | None:
             entries=(_snapshot(issue, context.clock.now_ms()),),
         )
     )
+    if run is not None and any(label.casefold() == HOLD for label in issue.labels):
+        await context.store.runs.vote(run, Word(f"{cause}:hold", events=(hold_event(run, cause, held=True),)))
     log.info("run_started" if run else "run_exists", run=run, issue=number, repo=repo.full_name)
     await context.wake.wake(await context.store.tasks.due(50))
     return run

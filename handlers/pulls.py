@@ -14,8 +14,9 @@ from handlers.events import (
     ReviewSubmitted,
 )
 from handlers.messages.hidden import strip_hidden
-from handlers.ports import Standing, Word
+from handlers.ports import RunFacts, Standing, Word
 
+HOLD = "seconder:hold"
 WORDS = {"approved": "yes", "changes_requested": "no", "dismissed": "no"}
 
 
@@ -84,14 +85,33 @@ async def issue_closed(context: Context, event: Event) -> None:
 
 
 async def hold_changed(context: Context, event: Event) -> None:
-    """A label was set or removed on the issue or our pull request: the gates look again, since `seconder:hold` stops
-    them."""
+    """A label was set or removed on the issue or our pull request: the gates look again, and where `seconder:hold` came
+    or went, the run stops at its next step or goes on."""
     labeled = IssueEvent.model_validate(event.data)
     on_pull, number = labeled.is_pull_request, labeled.number
     runs = context.store.runs
     run = await (runs.find(labeled.repo, pull=number) if on_pull else runs.find(labeled.repo, issue=number))
-    if run is not None:
-        await say(context, run, Word(event.id))
+    facts = await context.store.runs.facts(run) if run is not None else None
+    if run is None or facts is None:
+        return
+    events: tuple[Event, ...] = ()
+    if facts.status == "open":
+        held = await is_held(context, facts)
+        if held != (await context.states.of(run, context.store.runs)).held:
+            events = (hold_event(run, event.id, held),)
+    await say(context, run, Word(event.id, events=events))
+
+
+async def is_held(context: Context, run: RunFacts) -> bool:
+    """Whether the label `seconder:hold` is on the run's issue or its pull request, as they are now."""
+    numbers = [run.issue] if run.pull is None else [run.issue, run.pull]
+    labels = [name for number in numbers for name in (await context.github.issues.get(run.repo, number)).labels]
+    return any(label.casefold() == HOLD for label in labels)
+
+
+def hold_event(run: str, cause: str, held: bool) -> Event:
+    """That the run is held from now on, or goes on."""
+    return Event(id=f"{cause}:hold", name="hold_set" if held else "hold_lifted", run=run, cause=cause)
 
 
 async def comment(context: Context, event: Event) -> None:

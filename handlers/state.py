@@ -129,6 +129,12 @@ class RunState:
         newest = (self._heard[name][-1] for name in names if name in self._heard)
         return max(newest, key=lambda said: said.position, default=None)
 
+    @property
+    def held(self) -> bool:
+        """Whether the label that stops everything was on when it was last looked at."""
+        last = self.last("hold_set", "hold_lifted")
+        return last is not None and last.name == "hold_set"
+
     def worked_since(self, position: int) -> bool:
         """Whether a turn was stored behind this position."""
         return self.last_turn > position

@@ -107,6 +107,8 @@ def _situation(run: RunFacts, state: RunState) -> tuple[State, str]:
     unknown = waits_for(state)
     if unknown is not None:
         return "needs_migration", unknown
+    if state.held:
+        return "held", ""
     open_nodes = {step.node: step.task for step in state.open_steps() if step.node not in SYSTEM_STEPS}
     stuck = state.last("run_stuck", "run_resumed", "steered")
     if stuck is not None and stuck.name == "run_stuck":

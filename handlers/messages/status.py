@@ -23,6 +23,7 @@ State = Literal[
     "questions",
     "budget",
     "needs_migration",
+    "held",
 ]
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9:._/-]{0,99}")
 

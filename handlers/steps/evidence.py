@@ -9,10 +9,10 @@ from gates.evidence import MergeAsk, Person, PullEvidence, ReviewEvidence
 from handlers.configs import bounded, read
 from handlers.events import Actor
 from handlers.ports import GitHubError, Later, PullFacts, ReviewFacts, Standing, Unknown
+from handlers.pulls import HOLD
 from handlers.steps.owners import Change, required
 from handlers.work import Work
 
-HOLD = "seconder:hold"
 SHORTEST_NAME = 7
 # Together well below the number of times that a step is tried.
 LONGEST_LAG_MS, LOOK_AGAIN_S = 15_000, 3.0

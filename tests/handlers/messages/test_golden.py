@@ -108,6 +108,7 @@ STATUS = {
     ),
     "status_merged": status_view("merged", by=("max",), merged_sha=NEW, work=WORK, tests=PASSED, pull=READY),
     "status_stopped": status_view("stopped", reason="rita stopped it: we do this by hand", work=WORK[:2], pull=DRAFT),
+    "status_held": status_view("held", work=WORK[:2]),
     "status_stuck": status_view("stuck", reason="The model's endpoint refused the key three times.", work=WORK[:1]),
     "status_needs_migration": status_view(
         "needs_migration", reason="entry plan.1: nothing is known of the kind 'plan'", work=WORK[:1]
