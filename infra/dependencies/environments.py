@@ -23,7 +23,7 @@ from infra.dependencies.making import Builder, Made, Unmade
 from infra.dependencies.node import NodeMaker, node_plan
 from infra.dependencies.plan import PythonPlan, python_plan
 from infra.dependencies.python import PythonMaker, here
-from infra.dependencies.shelf import About, Busy, Shelf, TooLarge, as_fields
+from infra.dependencies.shelf import About, Busy, Known, Shelf, TooLarge
 
 log = structlog.get_logger("seconder.dependencies")
 
@@ -109,10 +109,12 @@ class Environments:
         try:
             # Between making and holding, another worker may have made room: then it is made once more.
             for _ in range(2):
-                about, digest = await self._made(wish, wish.make)
-                folder = await stack.enter_async_context(self._shelf.used(digest))
+                known = await self._made(wish, wish.make)
+                folder = await stack.enter_async_context(self._shelf.used(known.digest))
                 if folder is not None:
-                    return replace(wish.said, folders={wish.kind: folder / wish.inside}, blocked=about.blocked)
+                    refused = (*wish.said.refused, *known.missing)
+                    folders = {wish.kind: folder / wish.inside}
+                    return replace(wish.said, folders=folders, blocked=known.blocked, refused=refused)
             raise Unmade("there is no room for it: raise SECONDER_ENVIRONMENTS_GB")
         except (Unmade, TooLarge, NoIndex, Busy, OSError) as error:
             blocked = error.blocked if isinstance(error, Unmade) else ()
@@ -144,37 +146,26 @@ class Environments:
         make = partial(self._python.make, plan) if is_asked else None
         return _Wish("python", "", self._python.key(plan), make, said, plan.sources)
 
-    async def _made(self, wish: _Wish, make: _Make) -> tuple[About, str]:
-        found = self._known(wish.key)
+    async def _made(self, wish: _Wish, make: _Make) -> Known:
+        found = self._shelf.known(wish.key, _YOUNG_S)
         if found is not None:
             return found
         async with self._shelf.alone(wish.key, _PATIENCE_S):
-            found = self._known(wish.key)
+            found = self._shelf.known(wish.key, _YOUNG_S)
             if found is not None:
                 return found
             started = time.monotonic()
             workshop = self._shelf.workshop(wish.key)
             try:
                 made = await make(workshop, self._shelf.digests())
-                about = self._kept(made)
+                if made.files is not None:
+                    about = About(made.packages, made.size, time.time())
+                    await asyncio.to_thread(self._shelf.keep, made.files, made.digest, about)
             finally:
                 await asyncio.to_thread(self._shelf.clear, wish.key)
-            self._shelf.note(wish.key, made.digest)
+            known = Known(made.digest, made.blocked, made.missing)
+            self._shelf.note(wish.key, known)
         seconds = round(time.monotonic() - started, 1)
         log.info("environment_made", digest=made.digest[:12], packages=len(made.packages), seconds=seconds)
         await asyncio.to_thread(self._shelf.evict, made.digest)
-        return about, made.digest
-
-    def _kept(self, made: Made) -> About:
-        if made.files is not None:
-            about = About(made.packages, made.blocked, made.size, time.time())
-            self._shelf.keep(made.files, made.digest, as_fields(about))
-        kept = self._shelf.about(made.digest)
-        if kept is None:
-            raise OSError(f"the environment {made.digest[:12]} is not there")
-        return kept
-
-    def _known(self, key: str) -> tuple[About, str] | None:
-        digest = self._shelf.digest_for(key, _YOUNG_S)
-        about = self._shelf.about(digest) if digest is not None else None
-        return (about, digest) if about is not None and digest is not None else None
+        return known

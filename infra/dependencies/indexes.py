@@ -134,6 +134,20 @@ async def _pips_default(settings: IndexSettings, scratch: Path) -> str:
     return match[1]
 
 
+async def answers(indexes: PythonIndexes, name: str, env: Mapping[str, str], proxy: str) -> bool:
+    """Whether the index says something definite of a package, even that there is none: pip's own words are the same
+    for that and for an index that cannot be reached."""
+    index = indexes.options.get("index-url", "")
+    if "no-index" in indexes.options or not index.startswith("https:"):
+        return True
+    try:
+        trusted, page = _trusted(indexes.options.get("cert"), env), f"{index.rstrip('/')}/{name}/"
+        async with _client(proxy, trusted) as client, client.stream("GET", page) as response:
+            return response.status_code in (200, 404)
+    except (httpx.HTTPError, OSError):
+        return False
+
+
 async def _file_hosts(index: str, ways: frozenset[Way], trusted: ssl.SSLContext) -> frozenset[Way]:
     """Where an index keeps its files, which may be another host: asked of the index, by its page for pip itself."""
     page = f"{index.rstrip('/')}/pip/"

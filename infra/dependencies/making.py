@@ -45,13 +45,14 @@ class Builder(Protocol):
 @dataclass(frozen=True)
 class Made:
     """A directory with an environment in it, the digest of what it holds, its packages as `name==version`, its bytes,
-    and hosts that were refused. Without `files`, one with this digest is on the shelf already."""
+    hosts that were refused, and what it goes without. Without `files`, one with this digest is on the shelf already."""
 
     digest: str
     files: Path | None
     packages: tuple[str, ...]
     size: int = 0
     blocked: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 async def built(builder: Builder, job: tuple[tuple[str, ...], Path, Path, Path | None], cap_bytes: int) -> Ran:

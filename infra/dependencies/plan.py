@@ -35,12 +35,14 @@ class Project:
 class PythonPlan:
     """Requirements and constraints in normal form, allowed hashes by (name, version), and what was refused.
 
-    `sources` are the manifests that were followed, `roots` further folders that hold the project's packages.
+    `spare` are names that only tests or development ask for: what has no wheel of these is gone without. `sources` are
+    the manifests that were followed, `roots` further folders that hold the project's packages.
     """
 
     requirements: tuple[str, ...]
     constraints: tuple[str, ...] = ()
     hashes: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    spare: frozenset[str] = frozenset()
     project: Project | None = None
     requires_python: str = ""
     roots: tuple[str, ...] = ()
@@ -48,15 +50,10 @@ class PythonPlan:
     refused: tuple[Refusal, ...] = ()
     left_out: int = 0
 
-    @property
-    def names(self) -> frozenset[str]:
-        """The packages asked for by name, in normal form."""
-        return frozenset(normal(Requirement(one).name) for one in self.requirements)
-
     def canonical(self) -> str:
         """All that decides what an environment holds, as one text: equal texts, equal environments."""
-        whole = asdict(self)
-        return json.dumps({key: whole[key] for key in ("requirements", "constraints", "hashes", "project")})
+        whole = {**asdict(self), "spare": sorted(self.spare)}
+        return json.dumps({key: whole[key] for key in ("requirements", "constraints", "hashes", "project", "spare")})
 
     def python_problem(self, version: str) -> str | None:
         """Why this project is not for a Python of `version` (as in 3.11.7), or None."""
@@ -101,6 +98,7 @@ def python_plan(tree: Tree) -> PythonPlan | None:
         requirements=tuple(found.requirements),
         constraints=tuple(sorted(found.constraints)),
         hashes=tuple((*key, tuple(sorted(some))) for key, some in sorted(found.hashes.items()) if some),
+        spare=_names(found) - _names(_core(tree, about, followed, found)),
         project=Project(about.name, about.version, about.entry_points) if about is not None and about.name else None,
         requires_python=about.requires_python if about is not None else "",
         roots=about.roots if about is not None else (),
@@ -108,6 +106,21 @@ def python_plan(tree: Tree) -> PythonPlan | None:
         refused=tuple(found.refused),
         left_out=found.left_out,
     )
+
+
+def _core(tree: Tree, about: Metadata | None, followed: Iterable[str], whole: Found) -> Found:
+    """What the project itself needs, tests or not."""
+    core = Found(own_name=whole.own_name, elsewhere=whole.elsewhere)
+    for line in about.dependencies or () if about is not None else ():
+        core.want("", line)
+    for path in followed:
+        if _kind(path) == "main":
+            requirement_files.read(tree, path, core)
+    return core
+
+
+def _names(found: Found) -> frozenset[str]:
+    return frozenset(normal(Requirement(one).name) for one in found.requirements)
 
 
 def _take_own(about: Metadata, found: Found, is_dev_needed: bool) -> None:

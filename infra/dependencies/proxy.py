@@ -138,7 +138,11 @@ async def _connect(proxy: Proxy, reader: asyncio.StreamReader, writer: asyncio.S
         return
     host, port = match[1].lower().rstrip("."), int(match[2])
     way = next((one for one in proxy.ways if (one.host, one.port) == (host, port)), None)
-    address = await _resolved(way) if way is not None and is_name(host) else None
+    try:
+        address = await _resolved(way) if way is not None and is_name(host) else None
+    except (OSError, UnicodeError):
+        await _answer(writer, "502 No Such Host")
+        return
     if address is None:
         proxy.refuse(f"{host}:{port}" if port != 443 else host)
         await _answer(writer, "403 Not Allowed")
@@ -194,11 +198,8 @@ async def _answer(writer: asyncio.StreamWriter, status: str, has_body: bool = Tr
 
 
 async def _resolved(way: Way) -> str | None:
-    """The address to connect to, or None when the name leads nowhere or where it may not."""
-    try:
-        found = await asyncio.get_running_loop().getaddrinfo(way.host, way.port, type=SOCK_STREAM)
-    except (OSError, UnicodeError):
-        return None
+    """The address to connect to, or None when the name leads where it may not. Raises `OSError` without any."""
+    found = await asyncio.get_running_loop().getaddrinfo(way.host, way.port, type=SOCK_STREAM)
     addresses = [ip_address(str(place[0])) for *_, place in found]
     # One bad address among good ones is no accident.
     if not addresses or not all(may_reach(address, way.inside) for address in addresses):

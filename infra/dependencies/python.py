@@ -8,22 +8,29 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import re
 import sys
 import sysconfig
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
+from packaging.requirements import Requirement
+
 from infra.dependencies.about import normal
-from infra.dependencies.indexes import IndexSettings, PythonIndexes, operators, python_indexes
+from infra.dependencies.indexes import IndexSettings, PythonIndexes, answers, operators, python_indexes
 from infra.dependencies.making import Builder, Made, Unmade, built
 from infra.dependencies.plan import PythonPlan
-from infra.dependencies.processes import Ran, pip, run
+from infra.dependencies.processes import Ran, cleaned, pip, run
 from infra.dependencies.proxy import Caps, Proxy, serving
 from infra.dependencies.shelf import check_size, settle
 from infra.dependencies.wheels import BadWheel, Wheel, fetched, write_own, write_project
 
 FETCH_S = 900.0
 _TLS = ("SSL_CERT_FILE", "SSL_CERT_DIR", "PATH")
+_MOST_MISSING = 6
+_NO_WHEEL = re.compile(
+    r"satisfies the requirement (?P<name>[A-Za-z0-9][\w.-]*)[^\n(]*(?:\(from (?!versions:)(?P<above>[^)]*)\))?"
+)
 # Raise it when what is made of the same wheels changes.
 _FORMAT = 1
 _INSTALL = (
@@ -55,7 +62,7 @@ class PythonMaker:
         """Fetch and install. `known` says which digests are there already. Raises `Unmade`, `TooLarge`, `NoIndex`."""
         wheels = workshop / "wheels"
         wheels.mkdir(mode=0o755)
-        blocked = await self._fetch(plan, workshop, wheels) if plan.requirements else ()
+        blocked, missing = await self._fetch(plan, workshop, wheels) if plan.requirements else ((), ())
         try:
             found = self._completed(plan, wheels)
         except BadWheel as error:
@@ -65,16 +72,18 @@ class PythonMaker:
         own = normal(plan.project.name) if plan.project is not None else ""
         packages = tuple(f"{wheel.name}=={wheel.version}" for wheel in found if wheel.name != own)
         if digest in known:
-            return Made(digest, None, packages)
-        return Made(digest, *await self._installed(workshop, wheels, blocked, packages))
+            return Made(digest, None, packages, 0, blocked, missing)
+        into, size = await self._installed(workshop, wheels, blocked)
+        return Made(digest, into, packages, size, blocked, missing)
 
-    async def _fetch(self, plan: PythonPlan, workshop: Path, wheels: Path) -> tuple[str, ...]:
+    async def _fetch(self, plan: PythonPlan, workshop: Path, wheels: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Bring the wheels in; returns hosts that were refused, and what there is no wheel of, where tests alone ask
+        for it."""
         if self._indexes is None:
             self._indexes = await python_indexes(self._settings, workshop)
         home = workshop / "home"
         home.mkdir(mode=0o700)
-        for name, lines in (("requirements.txt", plan.requirements), ("constraints.txt", plan.constraints)):
-            (home / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
+        (home / "constraints.txt").write_text("".join(f"{line}\n" for line in plan.constraints), "utf-8")
         configuration = home / "pip.conf"
         configuration.touch(mode=0o600)
         configuration.write_text(self._indexes.configuration(), "utf-8")
@@ -83,11 +92,21 @@ class PythonMaker:
         words = ("--requirement", str(home / "requirements.txt"), "--constraint", str(home / "constraints.txt"))
         async with serving(self._indexes.ways, caps=Caps(down_bytes=2 * self._cap, total_s=FETCH_S)) as proxy:
             way = ("--proxy", proxy.url, "--no-cache-dir", "--only-binary", ":all:", "--dest", str(wheels))
-            ran = await run(pip("download", "--quiet", "--retries", "1", *way, *words), env, home, FETCH_S)
+            command = pip("download", "--quiet", "--retries", "1", *way, *words)
+            wanted, missing = list(plan.requirements), []
+            for _ in range(_MOST_MISSING):
+                (home / "requirements.txt").write_text("".join(f"{line}\n" for line in wanted), "utf-8")
+                ran = await run(command, env, home, FETCH_S) if wanted else Ran(0, b"")
+                gone = _gone(ran, wanted, plan.spare)
+                asked = [answers(self._indexes, name, self._settings.env, proxy.url) for name in set(gone.values())]
+                if not gone or not all([await one for one in asked]):
+                    break
+                missing += [f"{line}: no wheel of {name} fits" for line, name in sorted(gone.items())]
+                wanted = [line for line in wanted if line not in gone]
         check_size(proxy.down if proxy.is_spent else 0, self._cap)
         if ran.code != 0:
             raise Unmade(_why(ran, proxy), tuple(proxy.blocked))
-        return tuple(proxy.blocked)
+        return tuple(proxy.blocked), tuple(missing)
 
     def _completed(self, plan: PythonPlan, wheels: Path) -> tuple[Wheel, ...]:
         """What was fetched, checked, with the project's own word on itself, and with a pytest."""
@@ -107,9 +126,7 @@ class PythonMaker:
             path.chmod(0o644)
         return fetched(wheels, {})
 
-    async def _installed(
-        self, workshop: Path, wheels: Path, blocked: tuple[str, ...], packages: tuple[str, ...]
-    ) -> tuple[Path, tuple[str, ...], int, tuple[str, ...]]:
+    async def _installed(self, workshop: Path, wheels: Path, blocked: tuple[str, ...]) -> tuple[Path, int]:
         into = workshop / "files"
         into.mkdir(mode=0o755)
         ran = await built(self._builder, (("sh", "-c", _INSTALL), into, wheels, None), self._cap)
@@ -119,7 +136,19 @@ class PythonMaker:
             size = settle(into, Path(sys.base_prefix, "bin"), self._cap)
         except ValueError as error:
             raise Unmade(f"its packages may not be installed: {error}", blocked) from None
-        return into, packages, size, blocked
+        return into, size
+
+
+def _gone(ran: Ran, wanted: Iterable[str], spare: Collection[str]) -> dict[str, str]:
+    """Requirements that tests alone ask for and that cannot be had, with the package of which there is no wheel, by
+    pip's own words."""
+    found = {}
+    for match in _NO_WHEEL.finditer(cleaned(ran.output)) if ran.code != 0 else ():
+        names = [re.match(r"[\w.-]*", part.strip()) for part in re.split(r"->|,", match["above"] or "")]
+        for name in (match["name"], *(one[0] for one in names if one is not None and one[0])):
+            found[normal(name)] = normal(match["name"])
+    named = {line: normal(Requirement(line).name) for line in wanted}
+    return {line: found[name] for line, name in named.items() if name in found and name in spare}
 
 
 def _why(ran: Ran, proxy: Proxy) -> str:

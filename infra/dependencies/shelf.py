@@ -16,7 +16,7 @@ import re
 import shutil
 import stat
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
@@ -36,13 +36,21 @@ class TooLarge(Exception):
 
 @dataclass(frozen=True)
 class About:
-    """What is known of a finished environment: its packages as `name==version`, hosts that were refused while it was
-    made, its bytes, and when it was made (seconds UTC)."""
+    """What is known of a finished environment: its packages as `name==version`, its bytes, and when it was made
+    (seconds UTC)."""
 
     packages: tuple[str, ...]
-    blocked: tuple[str, ...]
     size: int
     made_at: float
+
+
+@dataclass(frozen=True)
+class Known:
+    """Which environment was made for a plan, which hosts were refused meanwhile, and what it goes without."""
+
+    digest: str
+    blocked: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 class Shelf:
@@ -90,19 +98,20 @@ class Shelf:
         """What is known of an environment, or None without it."""
         return _about(self._path(digest))
 
-    def digest_for(self, key: str, young_s: float) -> str | None:
+    def known(self, key: str, young_s: float) -> Known | None:
         """The environment that was made for `key` at most `young_s` ago, if it is still there."""
         path = self._known / key
         try:
-            digest, age = path.read_text("ascii").strip(), time.time() - path.stat().st_mtime
-        except (OSError, UnicodeDecodeError):
+            given, age = json.loads(path.read_text("utf-8")), time.time() - path.stat().st_mtime
+            found = Known(str(given["digest"]), tuple(given["blocked"]), tuple(given["missing"]))
+        except (OSError, ValueError, KeyError, TypeError):
             return None
-        return digest if _DIGEST.match(digest) and age < young_s and self._path(digest).is_dir() else None
+        return found if age < young_s and found.digest in self.digests() else None
 
-    def note(self, key: str, digest: str) -> None:
+    def note(self, key: str, known: Known) -> None:
         """Remember which environment was made for `key`."""
         fresh = self._known / f"{key}.new-{os.getpid()}"
-        fresh.write_text(digest, "ascii")
+        fresh.write_text(json.dumps(asdict(known)), "utf-8")
         fresh.replace(self._known / key)
 
     def workshop(self, key: str) -> Path:
@@ -117,12 +126,12 @@ class Shelf:
         """Remove what was made for `key` and not kept."""
         _remove(self._root / f"new-{key}")
 
-    def keep(self, files: Path, digest: str, about: Mapping[str, object]) -> None:
+    def keep(self, files: Path, digest: str, about: About) -> None:
         """Put a finished directory of a workshop on the shelf, under its digest; the same one twice is fine."""
         place = files.parent / "whole"
         place.mkdir(mode=0o755)
         files.rename(place / "files")
-        (place / "about.json").write_text(json.dumps(dict(about)), "utf-8")
+        (place / "about.json").write_text(json.dumps(asdict(about)), "utf-8")
         # As root, the sandbox reads it as another user; the directory above stays closed.
         place.chmod(0o755)
         with contextlib.suppress(OSError):  # another worker put the same there meanwhile; it is as good
@@ -241,14 +250,9 @@ def _used_at(path: Path) -> float:
 def _about(path: Path) -> About | None:
     try:
         given = json.loads((path / "about.json").read_text("utf-8"))
-        return About(tuple(given["packages"]), tuple(given["blocked"]), int(given["size"]), float(given["made_at"]))
+        return About(tuple(given["packages"]), int(given["size"]), float(given["made_at"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def as_fields(about: About) -> dict[str, object]:
-    """What `keep` stores."""
-    return asdict(about)
 
 
 def _flocked(file: IO[bytes], kind: int) -> bool:

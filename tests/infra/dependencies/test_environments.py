@@ -148,6 +148,31 @@ async def test_a_locked_hash_that_fits_is_installed_and_too_large_is_not(
         assert "over the limit" in given.problem
 
 
+async def test_tests_go_without_what_has_no_wheel_and_it_is_said(
+    sandbox: Sandbox, index: PackageIndex, tmp_path: Path
+) -> None:
+    publish(index)
+    index.add("needy", "1.0", {"needy.py": ""}, ("nowhere",))
+    tree = Files({"requirements.txt": "dep", "requirements-test.txt": "needy\nhelper\nsource"})
+    index.pages["source"] = '<a href="/files/source-1.0.tar.gz">source-1.0.tar.gz</a>'
+    async with made(sandbox, index, tmp_path).provided("pytest", tree) as given:
+        assert given.problem == ""
+        assert set(given.refused) == {"needy: no wheel of nowhere fits", "source: no wheel of source fits"}
+        assert list(given.folders["python"].glob("lib/python*/site-packages/helper.py"))
+    async with made(sandbox, index, tmp_path).provided("pytest", tree) as again:
+        assert again == given, "it is said the second time as well"
+
+
+async def test_an_index_that_cannot_be_reached_is_no_package_without_a_wheel(
+    sandbox: Sandbox, index: PackageIndex, tmp_path: Path
+) -> None:
+    closed = IndexSettings("https://localhost:9/simple", env=index.env(tmp_path))
+    environments = Environments(EnvironmentSettings(tmp_path / "shelf", indexes=closed), sandbox)
+    async with environments.provided("pytest", Files({"requirements-test.txt": "helper"})) as given:
+        assert "could not be fetched" in given.problem
+        assert (given.refused, dict(given.folders)) == ((), {})
+
+
 @pytest.mark.parametrize(
     ("kind", "files"),
     [

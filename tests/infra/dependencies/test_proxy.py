@@ -99,6 +99,12 @@ async def test_a_name_on_the_list_may_not_lead_inside_unless_the_operator_named_
         assert b" 403 " in await said(proxy, f"CONNECT localhost:{port} HTTP/1.1\r\n\r\n".encode())
 
 
+async def test_a_listed_name_that_leads_nowhere_is_an_outage_and_not_refused() -> None:
+    async with serving([Way("nowhere.invalid")]) as proxy:
+        assert b" 502 " in await said(proxy, b"CONNECT nowhere.invalid:443 HTTP/1.1\r\n\r\n")
+        assert list(proxy.blocked) == []
+
+
 async def test_the_sandbox_comes_by_a_socket(tmp_path: Path) -> None:
     async with echoing() as port, serving([Way("localhost", port, inside=True)], tmp_path / "p") as proxy:
         reader, writer = await asyncio.open_unix_connection(tmp_path / "p")

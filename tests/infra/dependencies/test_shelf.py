@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.dependencies.shelf import About, Busy, Shelf, TooLarge, as_fields, settle
+from infra.dependencies.shelf import About, Busy, Known, Shelf, TooLarge, settle
 
 A, B, C = "a" * 64, "b" * 64, "c" * 64
 
@@ -18,7 +18,7 @@ def put(shelf: Shelf, digest: str, size: int = 100) -> None:
     files = shelf.workshop(digest) / "files"
     files.mkdir()
     (files / "x").write_bytes(b"x" * size)
-    shelf.keep(files, digest, as_fields(About(("dep==1",), ("evil.test",), size, 1.0)))
+    shelf.keep(files, digest, About(("dep==1",), size, 1.0))
     shelf.clear(digest)
 
 
@@ -26,12 +26,15 @@ async def test_what_is_kept_is_found_again(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path, 1_000)
     async with shelf.used(A) as nothing:
         assert nothing is None
-    assert shelf.digest_for(B, 60) is None
+    assert shelf.known(B, 60) is None
+    known = Known(A, ("evil.test",), ("dep: no wheel",))
     put(shelf, A)
     put(shelf, A)
-    shelf.note(B, A)
-    assert (shelf.digest_for(B, 60), shelf.digest_for(B, -1)) == (A, None)
-    assert shelf.about(A) == About(("dep==1",), ("evil.test",), 100, 1.0)
+    shelf.note(B, known)
+    assert (shelf.known(B, 60), shelf.known(B, -1)) == (known, None)
+    assert shelf.about(A) == About(("dep==1",), 100, 1.0)
+    shelf.note(B, Known(C))
+    assert shelf.known(B, 60) is None, "an environment that has gone is not known"
     async with shelf.used(A) as folder:
         assert folder is not None
         assert (folder / "x").read_bytes() == b"x" * 100
