@@ -68,6 +68,10 @@ class RepoMap(Value):
     files: int
     test_command: tuple[str, ...] | None = None
     test_command_source: str = ""
+    outline: str = Field(default="", description="what the code defines, the most used first, cut to fit")
+    customs: tuple[str, ...] = Field(default=(), description="what the repository asks of changes")
+    unseen: tuple[str, ...] = Field(default=(), description="parts whose content the team does not see")
+    sign_off: bool = False
     guidance: tuple[Guidance, ...] = ()
 
 

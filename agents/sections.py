@@ -31,6 +31,7 @@ from agents.reports import digest
 
 LONG = 20_000
 DIFF = 60_000
+_LISTING = 8_000
 _GUIDANCE = 8_000
 _NUMBERS = "The numbers on the left of the diff count lines of the new file and are not part of it."
 
@@ -60,7 +61,10 @@ def _repo_map(entry: Entry, delimiter: str) -> str:
     facts = _join(
         f"Default branch: {value.default_branch}",
         f"Its tests are run by: {command} (from {source})" if command else "",
-        f"Files:\n{cut(value.listing, LONG, 'use list_directory')}",
+        bullets("Customs of this repository", value.customs),
+        bullets("Not to be seen here, and not to be changed", value.unseen),
+        f"Files:\n{cut(value.listing, _LISTING if value.outline else LONG, 'use list_directory')}",
+        f"What the code defines, the most used first:\n{value.outline}" if value.outline else "",
     )
     return _join(
         f"# The repository, based on {value.base_sha[:12]} ({value.files} files)",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fnmatch
+
 from pydantic import Field
 
-from agents.ports import Tools
+from agents.ports import ToolError, Tools
 from agents.tools.tool import RepoPath, Tool, ToolInput
 
 MAX_NAMES = 500
@@ -14,6 +16,8 @@ class ListDirectory(ToolInput):
     """Which directory; the repository's root when left out."""
 
     path: RepoPath = Field(default="", description="directory relative to the repository's root; the root if left out")
+    match: str = Field(default="", max_length=200, description="only names like this, as *.py or test_*; else all")
+    start: int = Field(default=1, ge=1, description="the first name to show, to go on with a long list")
 
 
 async def run(tools: Tools, args: ListDirectory) -> str:
@@ -22,8 +26,15 @@ async def run(tools: Tools, args: ListDirectory) -> str:
     place = args.path or "the root"
     if not names:
         return f"{place} is empty."
-    more = f"\n[… {len(names) - MAX_NAMES} more; list a subdirectory]" if len(names) > MAX_NAMES else ""
-    return f"{len(names)} names in {place}\n" + "\n".join(names[:MAX_NAMES]) + more
+    if args.match:
+        names = tuple(name for name in names if fnmatch.fnmatchcase(name.rstrip("/"), args.match))
+        place = f"{place} like {args.match}"
+    if args.start > max(1, len(names)):
+        raise ToolError(f"there are {len(names):,} names in {place}, so there is no name {args.start}")
+    shown = names[args.start - 1 : args.start - 1 + MAX_NAMES]
+    left = len(names) - (args.start - 1) - len(shown)
+    more = f"\n[… {left:,} more; go on with start={args.start + len(shown)}, or use match]" if left else ""
+    return f"{len(names):,} names in {place}\n" + "\n".join(shown) + more
 
 
 TOOL = Tool(

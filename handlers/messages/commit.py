@@ -14,11 +14,15 @@ BODY_LIMIT = 4_000
 
 @dataclass(frozen=True)
 class CommitView:
-    """A commit: the issue it belongs to, one line that says what it does, and why in some more lines."""
+    """A commit: the issue it belongs to, one line that says what it does, and why in some more lines.
+
+    `signed_off` is the name and address that a sign-off line bears, where the repository asks for one.
+    """
 
     number: int
     subject: str
     body: str = ""
+    signed_off: str = ""
 
 
 def split(summary: str) -> tuple[str, str]:
@@ -52,7 +56,8 @@ def _shortened(lines: list[str]) -> list[str]:
 
 
 def render(view: CommitView) -> str:
-    """Subject of at most 72 characters, a blank line, the body, and `Refs #N` as the last line."""
+    """Subject of at most 72 characters, a blank line, the body, then `Refs #N` and, if asked for, the sign-off."""
     subject = one_line(view.subject, SUBJECT_LIMIT).rstrip(".") or f"Work on issue {view.number}"
     body = plain("\n".join(_shortened(_paragraphs(view.body)))).strip("\n")
-    return "\n\n".join(part for part in (subject, body, f"Refs #{view.number}") if part)
+    trailer = f"\nSigned-off-by: {view.signed_off}" if view.signed_off else ""
+    return "\n\n".join(part for part in (subject, body, f"Refs #{view.number}{trailer}") if part)

@@ -144,10 +144,19 @@ class TooBig(Exception):
 
 @dataclass(frozen=True)
 class Survey:
-    """Listing (paths, at most 2,000), number of files, guidance files, and the test command with where it came from."""
+    """What a repository looks like at a commit.
+
+    Listing (paths, at most 2,000), number of files, guidance files, the test command with where it came from; an
+    `outline` of what the code defines (path and text, the most used first), `customs` that changes have to keep,
+    `unseen` parts whose content the team does not see, and whether commits have to be signed off.
+    """
 
     paths: tuple[str, ...]
     files: int
     guidance: tuple[tuple[str, str], ...]
     test_command: tuple[str, ...] | None
     test_command_source: str
+    outline: tuple[tuple[str, str], ...] = ()
+    customs: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = ()
+    sign_off: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agents.board import Code, Entry, Findings, FoundItem, Issue, PullRequest, TestResults, value_of
+from agents.board import Code, Entry, Findings, FoundItem, Issue, PullRequest, RepoMap, TestResults, value_of
 from handlers.events import Actor
 from handlers.messages import branch as branch_message
 from handlers.messages import commit as commit_message
@@ -124,11 +124,14 @@ async def _push(work: Work, name: str, before: PullRequest | None, change: _Chan
     edits = await _edits(work, before, change)
     bot = await work.context.github.people.bot()
     subject, rest = commit_message.split(code.summary)
+    repo_map = work.state.board.value("repo_map", RepoMap)
+    signed_off = f"{bot.login} <{noreply(bot)}>" if repo_map is not None and repo_map.sign_off else ""
+    view = commit_message.CommitView(work.run.issue, subject, rest or code.notes, signed_off)
     new = NewCommit(
         parent=parent,
         tree=results.tree,
         edits=edits,
-        message=commit_message.render(commit_message.CommitView(work.run.issue, subject, rest or code.notes)),
+        message=commit_message.render(view),
         author_name=bot.login,
         author_email=noreply(bot),
         date=change.tested.at // 1000,

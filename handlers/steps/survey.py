@@ -19,6 +19,10 @@ async def run(work: Work) -> Commit:
         files=found.files,
         test_command=found.test_command,
         test_command_source=found.test_command_source,
+        outline="\n".join(text for path, text in found.outline if not path or not hidden.hides(path)),
+        customs=found.customs,
+        unseen=found.unseen,
+        sign_off=found.sign_off,
         guidance=tuple(Guidance(path=path, text=text) for path, text in found.guidance if not hidden.hides(path)),
     )
     return work.done(work.entry("repo_map", value))

@@ -21,6 +21,7 @@ MERGE = {"pull_requests": "write", "contents": "write", "metadata": "read"}
 """Merging moves a branch; taking a pull request out of draft is known to ask for the same."""
 
 TITLE_LIMIT = 256
+NO_DRAFTS = "draft pull requests are not supported"
 MERGE_METHODS = ("merge", "squash", "rebase")
 BASE_MOVED_S = 5.0
 
@@ -52,7 +53,10 @@ class GitHubPulls:
         return [await self._with_merge_sha(repo, _facts(made)) for made in found]
 
     async def open(self, repo: RepoRef, new: NewPull) -> PullFacts:
-        """Raises `Conflicted` when the branch has an open pull request, `Refused` when there is nothing to merge."""
+        """Open it, plainly where the repository has no drafts.
+
+        Raises `Conflicted` when the branch has an open pull request, `Refused` when there is nothing to merge.
+        """
         body = {
             "title": fitting("the pull request's title", new.title, TITLE_LIMIT),
             "body": fitting("the pull request's text", new.body),
@@ -60,8 +64,15 @@ class GitHubPulls:
             "base": new.base,
             "draft": new.draft,
         }
-        call = Call("POST", path("repos", repo.full_name, "pulls"), json=body)
-        return _facts(await self._client.read(repo, WRITE, call, Pull))
+        where = path("repos", repo.full_name, "pulls")
+        try:
+            return _facts(await self._client.read(repo, WRITE, Call("POST", where, json=body), Pull))
+        except Refused as error:
+            # Private repositories of some plans have none (GitHub Docs: About pull requests, "Draft pull requests").
+            if not new.draft or NO_DRAFTS not in str(error).casefold():
+                raise
+        plain = Call("POST", where, json={**body, "draft": False})
+        return _facts(await self._client.read(repo, WRITE, plain, Pull))
 
     async def edit(self, repo: RepoRef, number: int, title: str, body: str) -> None:
         """Raises `GitHubError`."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from agents.ports import CommandReport, FileText, SearchHit, TestReport, ToolError
 from handlers.events import RepoRef
 from handlers.ports import Sides, Snapshot, Survey, TreeEdit, Workspace
-from infra.workspace import commands, detect, lint, trees
+from infra.workspace import atlas, commands, customs, detect, lint, trees
 from infra.workspace.files import Files
 from infra.workspace.needs import Entry, Environments, GitHost, Place, Provided, TestPlace
 from infra.workspace.search import find_ripgrep, search
@@ -26,6 +26,7 @@ from infra.workspace.suites import Base, Suite
 from infra.workspace.testing import Ground
 
 MAX_LISTED = 2_000
+MAX_OUTLINE = 12_000
 MAX_GUIDANCE_BYTES = 16 << 10
 MAX_HITS = 500
 _GUIDANCE = ("agents.md", "claude.md", "contributing.md", ".github/pull_request_template.md")
@@ -230,10 +231,13 @@ class LocalWorkspaces:
     async def survey(self, repo: RepoRef, base_sha: str) -> Survey:
         """What the repository looks like at a commit. Raises `TooBig` or `GitHubError`."""
         git_dir = await self.git.fetch(repo, base_sha)
-        entries = {entry.path: entry for entry in await self.git.entries(git_dir, base_sha) if entry.is_file}
+        everything = await self.git.entries(git_dir, base_sha)
+        entries = {entry.path: entry for entry in everything if entry.is_file}
         paths = sorted(entries)
         guides = [path for path in paths if path.lower() in _GUIDANCE]
-        read = await self._texts(git_dir, [entries[path] for path in (*guides, *detect.wanted(paths))])
+        looked_at = (*guides, *detect.wanted(paths), *(path for path in customs.FILES if path in entries))
+        read = await self._texts(git_dir, [entries[path] for path in looked_at])
+        guidance = {path: read[path] for path in guides if path in read}
         configured = self.settings.test_command
         found = (
             detect.TestCommand("configured", configured, "configuration") if configured else detect.detect(paths, read)
@@ -241,10 +245,25 @@ class LocalWorkspaces:
         return Survey(
             paths=tuple(paths[:MAX_LISTED]),
             files=len(paths),
-            guidance=tuple((path, _cut(read[path])) for path in guides if path in read),
+            guidance=tuple((path, _cut(text)) for path, text in guidance.items()),
             test_command=found.words if found is not None else None,
             test_command_source=found.source if found is not None else "",
+            outline=await self._outline(git_dir, base_sha, list(entries.values())),
+            customs=customs.customs(paths, guidance, read),
+            unseen=customs.not_followed(everything, read),
+            sign_off=customs.sign_off(paths, guidance),
         )
+
+    async def _outline(self, git_dir: Path, base_sha: str, entries: Sequence[Entry]) -> tuple[tuple[str, str], ...]:
+        """What the code defines; kept by the tree's id, so that a commit is looked through once."""
+        key = ("outline", atlas.VERSION, await trees.base_tree_of(self.git, git_dir, base_sha))
+        known = self.shelf.get(*key)
+        if isinstance(known, list):
+            return tuple((str(path), str(text)) for path, text in known)
+        texts = await self._texts(git_dir, atlas.chosen(entries))
+        made = await asyncio.to_thread(atlas.outline, texts, MAX_OUTLINE)
+        self.shelf.put(made, *key)
+        return made
 
     async def contents(self, repo: RepoRef, base_sha: str, tree: str, packs: Sequence[bytes]) -> Sequence[TreeEdit]:
         """The edits from `base_sha` to `tree`, with contents. Raises `GitHubError` or `TooBig`."""

@@ -128,6 +128,7 @@ class FakeWorkspaces:
     once: RunTests = all_pass
     test_command: tuple[str, ...] | None = ("python", "-m", "pytest", "-q")
     opened: list[tuple[str, str | None]] = field(default_factory=list)
+    outline: tuple[tuple[str, str], ...] = ()
 
     def open(
         self, repo: RepoRef, base_sha: str, tree: str | None, packs: Sequence[bytes]
@@ -146,7 +147,8 @@ class FakeWorkspaces:
         files = self.base_files(repo, base_sha)
         guides = tuple((name, files[name]) for name in ("AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md") if name in files)
         source = "fake" if self.test_command is not None else ""
-        return Survey(tuple(sorted(files)[:2_000]), len(files), guides, self.test_command, source)
+        listed = tuple(sorted(files)[:2_000])
+        return Survey(listed, len(files), guides, self.test_command, source, outline=self.outline)
 
     async def contents(self, repo: RepoRef, base_sha: str, tree: str, packs: Sequence[bytes]) -> Sequence[TreeEdit]:
         base = self.base_files(repo, base_sha)

@@ -90,7 +90,15 @@ async def test_search() -> None:
 async def test_listing() -> None:
     tools = FakeTools({"a.py": "", "b/c.py": "", **{f"many/{number:04}": "" for number in range(600)}})
     assert (await use(tools, "list_directory")).text == "3 names in the root\na.py\nb/\nmany/"
-    assert (await use(tools, "list_directory", path="many")).text.endswith("[… 100 more; list a subdirectory]")
+    many = (await use(tools, "list_directory", path="many")).text
+    assert many.endswith("0499\n[… 100 more; go on with start=501, or use match]")
+    rest = (await use(tools, "list_directory", path="many", start=501)).text
+    assert rest.split("\n")[1:] == [f"{number:04}" for number in range(500, 600)]
+    like = (await use(tools, "list_directory", path="many", match="*99")).text
+    assert like.split("\n")[0] == "6 names in many like *99"
+    past = await use(tools, "list_directory", path="many", start=601)
+    assert past.is_error
+    assert "600 names" in past.text
     assert (await use(FakeTools(), "list_directory")).text == "the root is empty."
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handlers.messages.commit import split
+from handlers.messages.commit import CommitView, render, split
 
 LONG = "Fix slices of a set after removals, also negative ones. Bounds counted places that hold nothing now. See R1."
 
@@ -27,3 +27,9 @@ LONG = "Fix slices of a set after removals, also negative ones. Bounds counted p
 )
 def test_split(summary: str, subject: str, rest: str) -> None:
     assert split(summary) == (subject, rest)
+
+
+def test_the_sign_off_stands_in_the_last_paragraph() -> None:
+    view = CommitView(12, "Fix the sum.", "Why.", "seconder[bot] <7+seconder[bot]@users.noreply.github.com>")
+    last = "Refs #12\nSigned-off-by: seconder[bot] <7+seconder[bot]@users.noreply.github.com>"
+    assert render(view) == f"Fix the sum\n\nWhy.\n\n{last}"

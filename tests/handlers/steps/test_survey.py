@@ -47,3 +47,9 @@ async def test_a_commit_that_is_gone_is_named(team: Team) -> None:
     team.world.at(team.repo).commits.clear()
     with pytest.raises(Missing, match=sha):
         await survey.run(await team.work("survey"))
+
+
+async def test_what_models_may_not_read_is_no_part_of_the_map(calm_store: RealStore) -> None:
+    team = Team(calm_store, {"a.py": "a = 1\n", ".github/seconder.yml": "paths:\n  never_read: [/keys/]\n"})
+    team.workspaces.outline = (("a.py", "a.py:\n  def a()"), ("keys/b.py", "keys/b.py:\n  def key()"), ("", "[2 more]"))
+    assert (await mapped(team)).outline == "a.py:\n  def a()\n[2 more]"

@@ -5,7 +5,7 @@ import json
 import httpx
 import pytest
 
-from handlers.ports import Conflicted, GitHubError, Later, Missing, Refused, Unknown
+from handlers.ports import Conflicted, GitHubError, Later, Missing, NewPull, Refused, Unknown
 from tests.infra.github.conftest import REPO, Hub
 
 HEAD = "a" * 40
@@ -168,3 +168,23 @@ async def test_a_repository_that_allows_no_method(hub: Hub) -> None:
     with pytest.raises(Refused, match="allows none of merge, squash, rebase"):
         await hub.ports.pulls.merge(REPO, 1, HEAD, "T")
     assert route.call_count == 3
+
+
+@pytest.mark.parametrize(
+    ("said", "drafts"),
+    [
+        pytest.param("Draft pull requests are not supported in this repository.", [True, False], id="no drafts there"),
+        pytest.param("No commits between main and seconder/x", [True], id="refused for another reason"),
+    ],
+)
+async def test_where_there_are_no_drafts_it_is_a_plain_one(hub: Hub, said: str, drafts: list[bool]) -> None:
+    route = hub.router.post("/repos/octo/app/pulls")
+    refusal = {"message": "Validation Failed", "errors": [{"message": said}]}
+    route.side_effect = [httpx.Response(422, json=refusal), httpx.Response(201, json=pull(draft=False))]
+    opening = hub.ports.pulls.open(REPO, NewPull("A title", "", "seconder/x", "main"))
+    if len(drafts) > 1:
+        assert not (await opening).draft
+    else:
+        with pytest.raises(Refused, match="No commits"):
+            await opening
+    assert [json.loads(call.request.content)["draft"] for call in route.calls] == drafts
