@@ -16,6 +16,7 @@ from agents.views import build_view
 from handlers import configs
 from handlers.events import Event
 from handlers.ports import Commit, Lease, StoredTurn, Turns, Workspace
+from handlers.steps.guarded import Guarded
 from handlers.veiled import Veiled
 from handlers.work import Work
 
@@ -94,7 +95,7 @@ async def _loop(work: Work, role: Role, turns: tuple[Turn, ...], journal: Stored
     waiting = tuple(await work.context.store.turns.waiting(work.lease, journal.heard))
     step = Step(role, work.context.options.tiers[role.tier], view, turns, waiting)
     hidden = configs.veil(await configs.of(work.context, work.run.repo))
-    tools: Tools = Veiled(workspace, hidden) if hidden.rules else workspace
+    tools: Tools = Guarded(Veiled(workspace, hidden) if hidden.rules else workspace)
     ports = Ports(work.context.model, work.context.prices, journal, Router.for_role(role, tools), fix)
     return await run(step, ports)
 
