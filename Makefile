@@ -1,6 +1,6 @@
 # Thin on purpose: .ci/bootstrap installs everything into .venv/, and the tools there do the rest.
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint format bench chaos lock
+.PHONY: help install demo test lint format bench chaos solves lock
 
 PACKAGES := bot handlers agents gates infra
 BIN := .venv/bin
@@ -33,6 +33,9 @@ bench: install ## Measure, and write build/bench.json.
 
 chaos: install ## Kill workers and the store over and over, and write build/chaos.json (about 12 minutes).
 	@$(BIN)/python -m tests.chaos
+
+solves: install ## Let a model solve real bugs, and write build/solves.json; NAMES="…" takes some, CHECK=--check none.
+	@$(BIN)/python -m tests.solves $(CHECK) $(NAMES)
 
 lock: ## Resolve requirements.lock anew (needs uv); ARGS=--upgrade takes newer releases.
 	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-header -q \

@@ -1,0 +1,205 @@
+"""Real solves: closed bugs of published projects, told in our own words, judged by the projects' own later tests.
+
+`python -m tests.solves [NAME …]` lets `seconder solve` work on each case with the model that the environment names;
+`--check` needs no model: it shows that the later tests fail on the version before the fix and pass on the fixed one.
+Nothing of the projects is kept here: both versions come from the package index each time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from infra.sandbox.bubblewrap import Sandbox
+from infra.sandbox.spec import python_toolchain
+
+CASES = Path(__file__).parent / "cases"
+OUT = Path("build/solves.json")
+_ENV = {"PYTHONPATH": "{work}:{work}/src"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A bug: where its versions come from, which later tests judge it, and how they are run.
+
+    `{env}` in a command is the environment's folder. `judge` runs in the sandbox, with `tests` laid over the tree.
+    """
+
+    name: str
+    kind: str
+    project: str
+    base: str
+    fixed: str
+    packages: tuple[str, ...]
+    tests: tuple[str, ...]
+    test_command: str
+    judge: tuple[str, ...]
+
+    @property
+    def issue(self) -> Path:
+        return CASES / self.name / "issue.md"
+
+
+def cases(names: list[str]) -> list[Case]:
+    """The cases of these names, or all. Raises FileNotFoundError for an unknown one."""
+    found = []
+    for name in names or sorted(path.name for path in CASES.iterdir()):
+        row: dict[str, Any] = yaml.safe_load((CASES / name / "case.yml").read_text())
+        kind, project, base, fixed = (str(row[key]) for key in ("kind", "project", "base", "fixed"))
+        packages, tests, judge = (tuple(row[key]) for key in ("packages", "tests", "judge"))
+        found.append(Case(name, kind, project, base, fixed, packages, tests, str(row["test_command"]), judge))
+    return found
+
+
+@dataclass(frozen=True)
+class Site:
+    """A case on disk: the repository before the fix, the fixed version's files, the environment."""
+
+    case: Case
+    root: Path
+
+    @property
+    def repository(self) -> Path:
+        return self.root / "base" / self.case.project
+
+    @property
+    def fixed(self) -> Path:
+        return self.root / "fixed"
+
+    @property
+    def env(self) -> Path:
+        return self.root / "env"
+
+    def words(self, command: tuple[str, ...]) -> tuple[str, ...]:
+        """A command with the environment's folder in its place."""
+        return tuple(word.replace("{env}", str(self.env)) for word in command)
+
+    async def judged(self, tree: Path) -> bool:
+        """Whether the later tests pass on a copy of a tree."""
+        judged = Path(tempfile.mkdtemp(dir=self.root)) / "tree"
+        shutil.copytree(tree, judged, ignore=shutil.ignore_patterns(".git"), symlinks=True)
+        for name in self.case.tests:
+            target = judged / name
+            if target.is_dir():
+                shutil.rmtree(target)
+            _lay(self.fixed / name, target)
+        sandbox = Sandbox(python_toolchain(self.env, Path(sys.base_prefix)))
+        problem = await sandbox.unavailable()
+        if problem is not None:
+            raise RuntimeError(f"the later tests cannot be kept apart here: {problem}")
+        result = await sandbox.run_tree(judged, self.words(self.case.judge), _ENV)
+        return result.reason == "exit" and result.exit_code == 0
+
+
+def _lay(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, target)
+    else:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+
+
+def prepared(case: Case, root: Path) -> Site:
+    """Fetch both versions and make the environment. Raises `CalledProcessError` when something cannot be fetched."""
+    site = Site(case, root)
+    _environment(site)
+    for version, target in ((case.base, site.repository), (case.fixed, site.fixed)):
+        target.mkdir(parents=True)
+        with tarfile.open(_archive(site, version)) as archive:
+            archive.extractall(root / version, filter="data")
+        (inner,) = (root / version).iterdir()
+        shutil.copytree(inner, target, dirs_exist_ok=True)
+    who = ("-c", "user.name=Maintainers", "-c", "user.email=maintainers@example.org")
+    for words in (("init", "-q", "-b", "main"), ("add", "-A", "-f"), (*who, "commit", "-qm", f"Version {case.base}")):
+        subprocess.run(("git", *words), cwd=site.repository, check=True)
+    return site
+
+
+def _environment(site: Site) -> None:
+    if site.case.kind == "python":
+        subprocess.run((sys.executable, "-m", "venv", str(site.env)), check=True)
+        subprocess.run((site.env / "bin" / "python", "-m", "pip", "install", "-q", *site.case.packages), check=True)
+        return
+    (site.env / "bin").mkdir(parents=True)
+    words = ("npm", "install", "--silent", "--ignore-scripts", "--prefix", str(site.env), *site.case.packages)
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+
+
+def _archive(site: Site, version: str) -> Path:
+    """The version's source archive, as the package index has it."""
+    folder = site.root / f"archive-{version}"
+    folder.mkdir()
+    if site.case.kind == "python":
+        pip = (str(site.env / "bin" / "python"), "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:")
+        subprocess.run((*pip, "-d", str(folder), f"{site.case.project}=={version}"), check=True)
+    else:
+        words = ("npm", "pack", "--silent", f"{site.case.project}@{version}", "--pack-destination", str(folder))
+        subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+    (found,) = folder.iterdir()
+    return found
+
+
+async def checked(site: Site) -> dict[str, object]:
+    """Whether the case is one: the later tests fail before the fix and pass after it."""
+    before, after = await site.judged(site.repository), await site.judged(site.fixed)
+    return {"case": site.case.name, "before": before, "after": after, "sound": after and not before}
+
+
+async def solved(site: Site) -> dict[str, object]:
+    """What `seconder solve` made of the case, and whether the later tests agree."""
+    test = " ".join(site.words(tuple(site.case.test_command.split(" "))))
+    words = (sys.executable, "-m", "bot", "solve", str(site.repository), str(site.case.issue), "--yes", "--json")
+    more = ("--env", str(site.env), "--test-command", test, "--state", str(site.root / "state"))
+    process = await asyncio.create_subprocess_exec(*words, *more, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    out, _ = await process.communicate()
+    report = json.loads(out)
+    if not report.get("branch"):
+        return {"case": site.case.name, "solved": False, "outcome": report["outcome"], "why": report["why"]}
+    tree = site.root / "solved"
+    adding = ("git", "worktree", "add", "-q", "--detach", str(tree), report["branch"])
+    await asyncio.to_thread(subprocess.run, adding, cwd=site.repository, check=True)
+    spent = report["spent"]
+    return {
+        "case": site.case.name,
+        "solved": await site.judged(tree),
+        "outcome": report["outcome"],
+        "turns": spent["calls"],
+        "tokens": spent["tokens_in"] + spent["tokens_out"],
+        "cached_share": spent["cached_share"],
+        "usd": spent["usd"],
+        "own_s": round(report["seconds"] - spent["model_seconds"], 1),
+    }
+
+
+async def main() -> int:
+    """Check or solve; prints a table. Solves are also written to `build/solves.json`."""
+    parser = argparse.ArgumentParser(prog="python -m tests.solves")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--check", action="store_true", help="only show that the cases are sound; needs no model")
+    asked = parser.parse_args()
+    rows = []
+    for case in cases(asked.names):
+        with tempfile.TemporaryDirectory(prefix="seconder-solves-") as folder:
+            site = await asyncio.to_thread(prepared, case, Path(folder))
+            rows.append(await (checked(site) if asked.check else solved(site)))
+            print("  ".join(f"{key}: {value}" for key, value in rows[-1].items()), flush=True)
+    if asked.check:
+        return 0 if all(row["sound"] for row in rows) else 1
+    OUT.parent.mkdir(exist_ok=True)
+    OUT.write_text(json.dumps(rows, indent=2) + "\n")
+    return 0 if all(row["solved"] for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))
