@@ -94,6 +94,8 @@ def _crew(house: House, folder: Path, plan: Plan) -> Crew:
         "SECONDER_LEASE_S": str(plan.lease_s),
         "SECONDER_SWEEP_S": "1",
         "SECONDER_SETTLE_S": str(plan.settle_s),
+        # A delivery that met a dead store is asked for again; five minutes, the default, would be most of a storm.
+        "SECONDER_RECOVERY_MINUTES": "0.5",
     }
     return Crew(env, folder)
 
