@@ -91,6 +91,7 @@ async def leased(store: Store) -> Lease:
     assert await store.tasks.activate(facts.id, facts.length, steps, [])
     lease = await store.tasks.claim(f"{facts.id}/developer.1", "w")
     assert lease is not None
+    store.renewer.release(lease.task, lease.token)  # a renewal in between would be a change
     return lease
 
 
