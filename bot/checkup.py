@@ -88,7 +88,13 @@ def data(mode: int | None, writable: bool) -> Finding:
 
 def store(health: StoreHealth) -> list[Finding]:
     """The store's version, whether it takes writes, what a crash would cost, and its clock."""
-    return [_server(health), *_durability(health), _eviction(health), _store_clock(health.ahead_ms)]
+    return [
+        _server(health),
+        *_durability(health),
+        _eviction(health),
+        _store_clock(health.ahead_ms),
+        *_aside(health.aside),
+    ]
 
 
 def _server(health: StoreHealth) -> Finding:
@@ -134,6 +140,15 @@ def _eviction(health: StoreHealth) -> Finding:
         said = f"{health.memory * 100 // limit} % of maxmemory is used: at 100 % all work pauses"
         return Finding(name, "warning", said, "Raise `maxmemory`, or erase old runs: `seconder runs purge`.")
     return Finding(name, "ok", "nothing is thrown away when memory runs short")
+
+
+def _aside(count: int) -> list[Finding]:
+    """Events that were put aside are said, so that nobody has to find them in the log."""
+    if not count:
+        return []
+    said = "1 event was put aside" if count == 1 else f"{count} events were put aside"
+    way = "`event_parked` in the worker's log says why. Give a command anew, or open the issue again, to have it done."
+    return [Finding("bus", "warning", said, way)]
 
 
 def _store_clock(ahead_ms: int) -> Finding:

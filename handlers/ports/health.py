@@ -11,6 +11,7 @@ class StoreHealth:
     """A store that answers. `settings` are those of CONFIG GET that matter, None where the server does not show them.
 
     `ahead_ms` is how far its clock is ahead of this machine's; `replica`: it takes no writes.
+    `aside` is how many events the router has put aside since nothing could be done with them, up to a thousand.
     """
 
     server: str
@@ -19,6 +20,7 @@ class StoreHealth:
     settings: Mapping[str, str] | None
     memory: int
     ahead_ms: int
+    aside: int = 0
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 from redis.exceptions import ResponseError
 
 from handlers.ports import StoreHealth
+from infra.store.bus import ROUTER
 from infra.store.connection import Scripts, fields, text
 
 SETTINGS = ("appendonly", "appendfsync", "save", "maxmemory", "maxmemory-policy")
@@ -28,6 +29,7 @@ async def look(scripts: Scripts) -> StoreHealth:
         settings=await _settings(scripts),
         memory=int(info.get("used_memory", "0")),
         ahead_ms=round((int(seconds) + int(micro) / 1e6 - here) * 1000),
+        aside=int(await scripts.command("XLEN", scripts.key("parked", ROUTER))),
     )
 
 

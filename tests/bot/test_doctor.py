@@ -226,6 +226,10 @@ def worst(findings: Sequence[Finding]) -> str:
         ),
         pytest.param(configured(maxmemory="1100000"), "warning", "90 % of maxmemory", id="nearly full"),
         pytest.param(replace(STORE, settings=None), "warning", "does not show", id="a hosted one that tells nothing"),
+        pytest.param(
+            replace(STORE, aside=1), "warning", "1 event was put aside", id="an event that nobody could handle"
+        ),
+        pytest.param(replace(STORE, aside=12), "warning", "12 events were", id="many of them"),
         pytest.param(replace(STORE, ahead_ms=-9_000), "warning", "9 s behind", id="clock a little off"),
         pytest.param(replace(STORE, ahead_ms=70_000), "problem", "70 s ahead of", id="clock far off"),
     ],

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
 from arq.connections import ArqRedis
+from arq.constants import job_key_prefix
 from redis.exceptions import RedisError
 
-from infra.jobs.connection import connect
+from infra.jobs.connection import QUEUE, connect
 from infra.jobs.engine import ArqEngine, ArqWake
 from tests.fakes.outages import HOW, Server
 
@@ -68,6 +70,34 @@ async def engine(pool: ArqRedis, work: Work) -> AsyncIterator[None]:
         while not task.done():
             task.cancel()
             await asyncio.wait([task], timeout=0.2)
+
+
+class Planted:
+    """What somebody who can write to the store would like to be run here."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Path.touch, (self._path,)
+
+
+async def test_nothing_in_the_store_is_code(pool: ArqRedis, tmp_path: Path) -> None:
+    """A pickled job, as arq would make and run it by itself, is thrown away; the next one is run."""
+    planted, work = tmp_path / "planted", Work()
+    job = pickle.dumps({"t": None, "f": "advance", "a": (Planted(planted),), "k": {}, "et": 1})
+    await pool.psetex(f"{job_key_prefix}planted", 60_000, job)
+    await pool.zadd(QUEUE, {"planted": 1})
+    async with engine(pool, work):
+        await ArqWake(pool).wake([("honest", "1")])
+        await until(work.done, "honest")
+        for _ in range(100):
+            if await pool.zscore(QUEUE, "planted") is None:
+                break
+            await asyncio.sleep(0.05)
+    assert await pool.zscore(QUEUE, "planted") is None
+    assert work.begun == ["honest"]
+    assert not planted.exists()
 
 
 async def until(seen: list[str], member: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 from handlers.events import Event
 from handlers.ports import Delivery
 from infra.store.bus import RedisBus
+from infra.store.health import look
 from tests.fakes.store import RealStore as Store
 
 
@@ -62,6 +63,7 @@ async def test_a_poison_event_is_put_aside_and_does_not_block(store: Store) -> N
     await store.bus.ack("router", [other])
     assert list(await RedisBus(store.scripts).read("router", "w1", 10, 50)) == []
     assert await store.client.xlen(store.scripts.key("parked", "router")) == 1
+    assert (await look(store.scripts)).aside == 1, "`seconder doctor` says so"
 
 
 async def test_trimming_never_drops_what_the_router_has_not_finished(store: Store) -> None:
