@@ -1,4 +1,5 @@
-"""The router: handles the bus's events, those of one repository in order; one that has to wait holds up no other's.
+"""The router: handles the bus's events, those of one repository in order, also where several workers were given them;
+one that has to wait holds up no other's.
 
 An event that is put off stays unacknowledged in the bus, so that another worker gets it when this one dies. What comes
 after it in its lane waits behind it.
@@ -9,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import structlog
@@ -17,7 +18,7 @@ import structlog
 from handlers.context import Context
 from handlers.events import Event
 from handlers.ports import Bus, Later, Unknown
-from handlers.router import GROUP, Poison, route
+from handlers.router import GROUP, HANDLERS, Poison, route
 
 log = structlog.get_logger("seconder.worker")
 
@@ -28,6 +29,8 @@ LONGEST_PAUSE_S = 3600.0
 """GitHub's rate limits are made anew each hour."""
 LONGEST_UNASKED_S = 60.0
 PATIENCE_S = 2 * 3600.0
+ELSEWHERE_S = 0.25
+"""How long to wait where another worker has what comes before."""
 MOST_HELD = 2_000
 """More events in hand than this, and no more are taken: other workers and the bus have them."""
 
@@ -128,16 +131,35 @@ class Router:
         while True:
             quiet = lanes.quiet_ms(BLOCK_MS)
             if len(lanes.held) < MOST_HELD:
-                for stream_id, event in await self.bus.read(GROUP, self.name, BATCH, quiet, lanes.held):
-                    lanes.add(stream_id, event)
+                await self._line_up(lanes, await self.bus.read(GROUP, self.name, BATCH, quiet, lanes.held))
             else:
                 await asyncio.sleep(quiet / 1000)
             while (waiting := lanes.next()) is not None:
                 await self._one(lanes, waiting)
 
+    async def _line_up(self, lanes: Lanes, given: Sequence[tuple[str, Event]]) -> None:
+        """Take events in hand, and let the other workers know before any of them is handled."""
+        lined: dict[str, list[str]] = {}
+        for stream_id, event in given:
+            lanes.add(stream_id, event)
+            if event.name in HANDLERS:
+                lined.setdefault(lane_of(event), []).append(stream_id)
+        for lane, ids in lined.items():
+            await self.bus.first(GROUP, lane, ids)
+
+    async def _waits_elsewhere(self, waiting: Waiting) -> bool:
+        """Whether another worker has an older event of this lane in hand, and so may have put it off."""
+        if waiting.event.name not in HANDLERS:
+            return False
+        first = await self.bus.first(GROUP, lane_of(waiting.event), [waiting.stream_id])
+        return bool(first) and _position(first) < _position(waiting.stream_id)
+
     async def _one(self, lanes: Lanes, waiting: Waiting) -> None:
         """Handle an event: it is done, put off, or put aside after some tries. One bad event holds nobody else up,
         and never ends the process, which would only meet it again."""
+        if await self._waits_elsewhere(waiting):
+            lanes.put_off(waiting, ELSEWHERE_S)
+            return
         event, waiting.since = waiting.event, waiting.since or time.monotonic()
         try:
             await route(self.context, event)

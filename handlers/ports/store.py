@@ -50,6 +50,10 @@ class Bus(Protocol):
         """This consumer lives: what it was given stays its own for another ten seconds, or goes to others then."""
         ...
 
+    async def first(self, group: str, lane: str, ids: Sequence[str]) -> str:
+        """Note that a consumer was given these events of a lane; the oldest one in it that anybody has in hand."""
+        ...
+
     async def ack(self, group: str, ids: Sequence[str]) -> None: ...
 
     async def park(self, group: str, stream_id: str, event: Event, reason: str) -> None:

@@ -140,6 +140,11 @@ class RedisBus:
                 await self._aside(group, text(row), values[b"e"], f"no event: {error}")
         return events
 
+    async def first(self, group: str, lane: str, ids: Sequence[str]) -> str:
+        """Note that a consumer was given these events of a lane; the oldest one in it that any consumer of the group
+        has in hand, '' when there is none. What is acknowledged, or lost with the group, holds up nobody."""
+        return text(await self._scripts.run("first", group, lane, OTHERS_KEEP_MS, *ids))
+
     async def ack(self, group: str, ids: Sequence[str]) -> None:
         """Acknowledge events by their stream ids."""
         if ids:

@@ -38,6 +38,7 @@ SCRIPTS = (
     "drop",
     "tidy",
     "age",
+    "first",
     "ask",
     "moved",
 )

@@ -64,8 +64,9 @@ class Post:
     team: Team
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
-    def start(self, **options: object) -> None:
-        router = Router(self.team.context, RedisBus(self.team.store.scripts), "w", (ConnectionError,), **options)  # type: ignore[arg-type]
+    def start(self, name: str = "w", **options: object) -> None:
+        bus = RedisBus(self.team.store.scripts)
+        router = Router(self.team.context, bus, name, (ConnectionError,), **options)  # type: ignore[arg-type]
         self.tasks.append(asyncio.create_task(router.run()))
 
     async def kill(self) -> None:
@@ -192,6 +193,21 @@ async def test_who_dies_with_events_in_hand_loses_none(post: Post) -> None:
     post.start()
     await until(lambda: is_empty(post))
     assert await post.heard() == ["one", "two", "three"]
+
+
+async def test_what_another_worker_has_put_off_is_not_overtaken(post: Post) -> None:
+    bus = RedisBus(post.team.store.scripts)
+    await post.steer("one")
+    [(held, event)] = await bus.read(GROUP, "other", 10, 50)
+    await bus.first(GROUP, lane_of(event), [held])
+    await post.steer("two", "three")
+    started = await another(post)
+    post.start()
+    await until(started)
+    await asyncio.sleep(0.3)
+    assert (await post.heard(), await post.pending()) == ([], 3)
+    await bus.ack(GROUP, [held])
+    await until(lambda: _of(post.heard, ["two", "three"]))
 
 
 @pytest.mark.parametrize("error", [Later("limit", 1800.0), Unknown("broken line")])

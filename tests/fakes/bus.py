@@ -24,6 +24,7 @@ class FakeBus:
     _stream: list[tuple[str, Event]] = field(default_factory=list)
     _given: dict[str, dict[str, str]] = field(default_factory=dict)
     _acked: dict[str, set[str]] = field(default_factory=dict)
+    _lanes: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     _recovering: set[tuple[str, str]] = field(default_factory=set)
 
     async def ingest(self, delivery: Delivery) -> bool:
@@ -57,6 +58,13 @@ class FakeBus:
 
     async def keep(self, group: str, consumer: str) -> None:
         self._check()
+
+    async def first(self, group: str, lane: str, ids: Sequence[str]) -> str:
+        self._check()
+        lined = self._lanes.setdefault((group, lane), set())
+        lined.update(ids)
+        lined -= self._acked.setdefault(group, set())
+        return min(lined, key=lambda row: int(row.partition("-")[0]), default="")
 
     async def ack(self, group: str, ids: Sequence[str]) -> None:
         self._check()

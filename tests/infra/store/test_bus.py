@@ -74,6 +74,21 @@ async def test_trimming_never_drops_what_the_router_has_not_finished(store: Stor
     assert await store.client.xlen(store.scripts.key("bus")) == 5
 
 
+async def test_whose_turn_it_is_in_a_lane(store: Store) -> None:
+    for number in range(4):
+        await store.bus.ingest(delivery(f"g{number}", None))
+    one, two, three, four = [stream_id for stream_id, _ in await store.bus.read("router", "w1", 10, 50)]
+    assert await store.bus.first("router", "a", [three]) == three
+    assert await store.bus.first("router", "a", [two, one]) == one
+    assert await store.bus.first("router", "b", [four]) == four, "another lane"
+    await store.bus.ack("router", [one])
+    assert await store.bus.first("router", "a", [three]) == two
+    await store.bus.ack("router", [three, two])
+    assert await store.bus.first("router", "a", []) == "", "what is acknowledged holds up nobody"
+    await store.client.xgroup_destroy(store.scripts.key("bus"), "router")
+    assert await store.bus.first("router", "c", [four]) == four, "nor does a group that is gone"
+
+
 async def test_a_dead_consumers_events_go_to_another(store: Store) -> None:
     await store.bus.ingest(delivery("g1", None))
     given = await store.bus.read("router", "dead", 10, 100)

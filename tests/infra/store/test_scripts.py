@@ -33,6 +33,7 @@ SOUND: dict[str, Sequence[str]] = {
     "receipt": (RUN, "comment:x", "{}", RECORD),
     "vote": (RUN, "cause", "5", "0", "", "1", "1", "steer", RECORD, EVENT),
     "cancel": (RUN, RECORD),
+    "first": ("router", "lane", "1000", "5-0"),
 }
 NUMBERS = {
     "ingest": (2,),
@@ -60,6 +61,8 @@ OTHERS = [
     pytest.param("commit", {2: "finished"}, id="commit: an outcome that there is not"),
     pytest.param("commit", {9: "3"}, id="commit: more entries than there are"),
     pytest.param("commit", {9: "-1"}, id="commit: fewer entries than none"),
+    pytest.param("first", {2: "x"}, id="first: a time that is none"),
+    pytest.param("first", {3: "x"}, id="first: no stream id"),
     pytest.param("attempt", {3: "maybe"}, id="attempt: a mode that there is not"),
     pytest.param("vote", {5: "9"}, id="vote: more steers than there are"),
     pytest.param("vote", {6: "-1"}, id="vote: fewer entries than none"),
