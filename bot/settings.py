@@ -169,6 +169,16 @@ class Settings(BaseSettings):
     budget_usd: Decimal = Field(
         Decimal(5), alias="SECONDER_BUDGET_USD", gt=0, le=1000, description="Dollars that a run may spend unasked."
     )
+    day_usd: Decimal = Field(
+        Decimal(25),
+        alias="SECONDER_DAY_USD",
+        ge=0,
+        le=100_000,
+        description="Dollars a repository may spend a day; 0: any.",
+    )
+    month_usd: Decimal = Field(
+        Decimal(200), alias="SECONDER_MONTH_USD", ge=0, le=1_000_000, description="The same, an installation and month."
+    )
     max_rounds: int = Field(5, alias="SECONDER_MAX_ROUNDS", ge=1, le=20, description="Rounds of review and repair.")
     model_fast: str = Field("claude-haiku-5-5", alias="SECONDER_MODEL_FAST", description="Model of the fast tier.")
     model_standard: str = Field(

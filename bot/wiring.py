@@ -165,6 +165,8 @@ def options_of(settings: Settings) -> Options:
         },
         budget=settings.budget,
         ceiling=max(25_000_000, settings.budget),
+        day_limit=int(settings.day_usd * 1_000_000),
+        month_limit=int(settings.month_usd * 1_000_000),
         requester_may_approve=settings.requester_may_approve,
         required_approvals=settings.required_approvals,
         settle_ms=int(settings.settle_s * 1000),

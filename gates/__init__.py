@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gates import merge, quality, security
+from gates import cost, merge, quality, security
 from gates.gate import Gate, evaluate
 
-GATES: tuple[Gate, ...] = (security.GATE, quality.GATE, merge.GATE)
+GATES: tuple[Gate, ...] = (security.GATE, cost.GATE, quality.GATE, merge.GATE)
 
 __all__ = ["GATES", "Gate", "evaluate"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from gates.evidence import PullEvidence
+from gates.evidence import Evidence, PullEvidence
 from gates.verdict import Blocked, Pass, Refuse, Verdict, Wait
 
 
@@ -22,8 +22,8 @@ class Gate:
     check: str | None
     opens: str
     decides: str
-    judge: Callable[[PullEvidence], Verdict]
-    facts: type[PullEvidence] = PullEvidence
+    judge: Callable[..., Verdict]
+    facts: type[Evidence] = PullEvidence
 
 
 def _first_fault(error: ValidationError) -> str:

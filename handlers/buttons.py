@@ -13,6 +13,7 @@ from handlers.context import Context
 from handlers.events import Event, GateButtonPressed
 from handlers.lateness import comes_late
 from handlers.messages.replies import AskReason, HeadMoved, Reply, WhatIsOpen
+from handlers.money import accept
 from handlers.ports import Button, RunFacts, Word
 from handlers.pulls import say
 from handlers.replies import reply_once
@@ -68,7 +69,10 @@ async def _decide(context: Context, event: Event, press: GateButtonPressed, run:
     if verb == "reject":
         return AskReason(name, press.sender.login)
     by = Author(kind="person", name=press.sender.login, id=press.sender.id)
-    await cast(context, run, Ballot(gate, "yes", "", "button", by, event.id))
+    ballot = Ballot(gate, "yes", "", "button", by, event.id)
+    if gate.name == "cost":
+        return await accept(context, run, ballot)
+    await cast(context, run, ballot)
     return None
 
 

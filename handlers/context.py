@@ -38,6 +38,8 @@ class Options:
     tiers: Mapping[str, str]
     budget: int
     ceiling: int = 25_000_000
+    day_limit: int = 25_000_000
+    month_limit: int = 200_000_000
     requester_may_approve: bool = False
     required_approvals: int = 1
     settle_ms: int = 10_000

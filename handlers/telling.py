@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agents.board import HumanNote, PullRequest, Questions, Summary, TestResults
+from handlers.events import Event
 from handlers.lines import line_of
 from handlers.messages.parts import Spend, Spending, TestsView
+from handlers.messages.replies import BudgetReached
 from handlers.messages.status import PullLine, State, StatusView, Waiting, WorkLine
 from handlers.migration import SYSTEM_STEPS, waits_for
 from handlers.ports import RunFacts
 from handlers.state import RunState, Said
+from handlers.votes import open_cost
+from handlers.workflow import Workflow
+
+WARNED_AT = (80, 90)
+"""Per cent of a run's limit."""
 
 ENDED: Mapping[str, State] = {
     "run_completed": "merged",
@@ -29,6 +36,33 @@ def spending_of(run: RunFacts, state: RunState) -> Spending:
         if bill.calls
     )
     return Spending(agents, state.models, run.budget, run.unconfirmed)
+
+
+def warnings(run: RunFacts, state: RunState) -> tuple[Event, ...]:
+    """`budget_warned` for each share of the limit that is used for the first time; a raised limit counts anew."""
+    used = (run.spent + run.unconfirmed) * 100 // run.budget if run.budget else 0
+    return tuple(
+        Event(
+            id=f"{run.id}:warned:{share}:{run.budget}",
+            name="budget_warned",
+            run=run.id,
+            data={"share": share, "mark": f"{share}/{run.budget}", "spent": run.spent, "budget": run.budget},
+        )
+        for share in WARNED_AT
+        if used >= share and not state.newest("budget_warned", "mark", f"{share}/{run.budget}")
+    )
+
+
+def cost_prompt(run: RunFacts, state: RunState) -> BudgetReached:
+    """What the cost gate asks: why, what each agent spent, who is still to come."""
+    gate = open_cost(state)
+    roles = [node.role for node in Workflow.model_validate(run.workflow).nodes.values() if node.role is not None]
+    done = {step.node for step in state.steps.values() if step.state == "done"}
+    left = tuple(role for role in dict.fromkeys(roles) if role not in done)
+    spending = spending_of(run, state)
+    if gate is None:
+        return BudgetReached(spending, left=left)
+    return BudgetReached(spending, gate.suggested // 1_000_000, gate.why, left, gate.operator)
 
 
 def tests_of(state: RunState) -> TestsView | None:
@@ -113,7 +147,9 @@ def _situation(run: RunFacts, state: RunState) -> tuple[State, str]:
     stuck = state.last("run_stuck", "run_resumed", "steered")
     if stuck is not None and stuck.name == "run_stuck":
         return "stuck", str(stuck.data.get("why", ""))
-    parked = state.last("run_parked", "run_resumed")
+    gate, parked = open_cost(state), state.last("run_parked", "run_resumed")
+    if gate is not None:
+        return "budget", gate.why
     if parked is not None and parked.name == "run_parked" and not state.worked_since(parked.position):
         return "budget", ""
     if "ask" in open_nodes:
@@ -183,6 +219,9 @@ def _list(value: object) -> tuple[object, ...]:
 
 def _notes(state: RunState) -> tuple[str, ...]:
     notes = []
+    warned = state.last("budget_warned", "run_resumed")
+    if warned is not None and warned.name == "budget_warned":
+        notes.append(f"More than {warned.data.get('share')} % of this run's money is spent.")
     issue, summary = state.board.live("issue"), state.board.value("summary", Summary)
     if issue is not None and issue.value.get("cut"):
         notes.append("The issue's text was longer than fits; the team read its first part only.")

@@ -35,10 +35,14 @@ RULES: Mapping[str, GateRule] = {
 one, and its `digest` where that is not the head; and `gate_resolved` with its name when it passes."""
 
 
+NO_NODES = Workflow(name="none", nodes={})
+
+
 @dataclass(frozen=True)
 class OpenGate:
     """A gate that waits. A vote at it is bound to `digest`; `head` is the commit that it judges, None before there is
-    one. `prompted_at` (ms UTC) is when this was first asked; `who` are the logins of those known who may decide."""
+    one. `prompted_at` (ms UTC) is when this was first asked; `who` are the logins of those known who may decide.
+    `suggested`: micro-dollars that a plain yes gives (cost). `operator`: only who hosts Seconder can say yes."""
 
     name: str
     digest: str
@@ -47,6 +51,8 @@ class OpenGate:
     who: tuple[str, ...] = ()
     need: str = ""
     why: str = ""
+    suggested: int = 0
+    operator: bool = False
 
     @property
     def rule(self) -> GateRule:
@@ -89,7 +95,14 @@ def _open(name: str, state: RunState, workflow: Workflow) -> OpenGate | None:
         who=tuple(str(login) for login in who) if isinstance(who, list | tuple) else (),
         need=str(newest.data.get("need", "")),
         why=str(newest.data.get("why", "")),
+        suggested=int(str(newest.data.get("suggested", 0))),
+        operator=newest.data.get("operator") is True,
     )
+
+
+def open_cost(state: RunState) -> OpenGate | None:
+    """The cost gate, if it waits. It has no node, so no workflow is needed to tell."""
+    return _open("cost", state, NO_NODES)
 
 
 def _due_since(name: str, state: RunState, workflow: Workflow) -> int:

@@ -98,5 +98,9 @@ class Work:
         """The step waits until somebody says something."""
         return Commit("parked", events=events)
 
+    def paused(self, *events: Event, again_in_ms: int = 0) -> Commit:
+        """The step waits for money, and with it whatever else of this run would spend some."""
+        return Commit("paused", events=events, retry_in_ms=again_in_ms)
+
 
 Step = Callable[[Work], Awaitable[Commit]]

@@ -59,11 +59,15 @@ def test_the_list_is_the_files(listed: list[str], files: set[str]) -> None:
     assert sorted(listed) == sorted(files)
 
 
+NO_NODE = {"cost"}
+"""Gates that stand before steps instead of between them."""
+
+
 def test_shipped_workflows_pass_their_analysis_and_use_all_there_is() -> None:
     """Roles, gates and actions that no workflow names would be dead."""
     nodes = [node for workflow in wiring.workflows().values() for node in workflow.nodes.values()]
     assert {node.role for node in nodes if node.role} == {role.name for role in ROLES}
-    assert {node.gate for node in nodes if node.gate} == {gate.name for gate in GATES}
+    assert {node.gate for node in nodes if node.gate} == {gate.name for gate in GATES} - NO_NODE
     used = {f"action:{node.action}" for node in nodes if node.action} | {
         f"gate:{node.gate}" for node in nodes if node.gate
     }

@@ -8,17 +8,19 @@ from dataclasses import dataclass
 from handlers.ballots import Ballot, cast, facing, weigh
 from handlers.commands.record import Command
 from handlers.messages.replies import NothingOpen, Reply, Usage
+from handlers.money import accept, micro_dollars
 from handlers.orders import Order
 from handlers.votes import RULES, SHORTEST_SHA, OpenGate, Spoken
 
 COMMAND = Command(
     verb="approve",
-    usage="/approve [gate] [commit]",
-    summary="Open the gate that waits: the only one, or the one you name.",
+    usage="/approve [gate] [commit] [+N]",
+    summary="Open the gate that waits: the only one, or the one you name; at the cost gate with N dollars more.",
     who="write",
     examples=(
         "/approve",
         "/approve security 0123abc",
+        "/approve cost +5",
         "/approve security 0123abc\nThe new token is read from the environment only.",
     ),
 )
@@ -32,6 +34,7 @@ class Approval:
 
     gate: str | None = None
     sha: str = ""
+    amount: int = 0
 
 
 async def run(order: Order) -> Reply | None:
@@ -48,15 +51,21 @@ async def run(order: Order) -> Reply | None:
         return gate
     words = f"{asked.sha}\n{order.given.words}".strip()
     ballot = Ballot(gate, "yes", words, "command", order.author, order.event.id, order.given.url)
+    if gate.name == "cost":
+        return await accept(order.context, run, ballot, asked.amount)
     await cast(order.context, run, ballot)
     return None
 
 
 def read(text: str) -> Approval | str:
     """The arguments, in any order; or what is wrong with them, as a sentence."""
-    gate, sha = None, ""
+    gate, sha, amount = None, "", 0
     for word in text.lower().split():
-        if word in RULES and gate is None:
+        if word.startswith("+") and not amount:
+            amount = micro_dollars(word) or 0
+            if not amount:
+                return f"I do not understand {word} here: it is no amount of dollars."
+        elif word in RULES and gate is None:
             gate = word
         elif _SHA.fullmatch(word) and SHORTEST_SHA <= len(word) <= 64 and not sha:
             sha = word
@@ -65,4 +74,6 @@ def read(text: str) -> Approval | str:
         else:
             known = ", ".join(RULES)
             return f"I do not understand {word} here. Gates are {known}; your own words go on the next line."
-    return Approval(gate, sha)
+    if amount and gate not in (None, "cost"):
+        return f"The {gate} gate takes no amount of dollars, only cost does."
+    return Approval("cost" if amount else gate, sha, amount)

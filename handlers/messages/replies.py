@@ -222,11 +222,17 @@ class Questions(Reply):
 
 @dataclass(frozen=True)
 class BudgetReached(Reply):
-    """The run's money is used up; it waits for a person."""
+    """The cost gate waits: why, what each agent spent, and which agents (`left`) are still to come.
+
+    `suggested`: dollars that the prompt names. `operator`: only whoever hosts Seconder can give more.
+    """
 
     TEMPLATE = "reply_budget.md.j2"
     spending: Spending
     suggested: int = 5
+    why: str = ""
+    left: tuple[str, ...] = ()
+    operator: bool = False
 
 
 @dataclass(frozen=True)

@@ -259,9 +259,10 @@ class StoredTurn:
 @dataclass(frozen=True)
 class Commit:
     """The end of a step: done, failed (again after `retry_in_ms`, or for good), or parked until it is poked, and at
-    most for `retry_in_ms` where that is not 0."""
+    most for `retry_in_ms` where that is not 0. `paused` is parked for want of money: no step of the run spends any
+    until somebody gives it more."""
 
-    outcome: Literal["done", "retry", "failed", "parked"]
+    outcome: Literal["done", "retry", "failed", "parked", "paused"]
     entries: tuple[Entry, ...] = ()
     events: tuple[Event, ...] = ()
     retry_in_ms: int = 0
@@ -303,13 +304,35 @@ class Tasks(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Bounds:
+    """What all runs of a repository may spend in a day, and all of an installation in a month (UTC); 0: no bound."""
+
+    installation: int = 0
+    day: int = 0
+    month: int = 0
+
+
+UNBOUNDED = Bounds()
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """What was spent: by a repository today, by an installation this month (UTC), and by each of the repository's
+    newest completed runs, newest first."""
+
+    day: int
+    month: int
+    past: tuple[int, ...] = ()
+
+
 class Turns(Protocol):
     """A step's stored turns and the money set aside for its next call."""
 
     async def load(self, lease: Lease) -> Sequence[StoredTurn]: ...
 
-    async def reserve(self, lease: Lease, amount: int) -> bool:
-        """Set money aside; False when the run has not that much left."""
+    async def reserve(self, lease: Lease, amount: int, bounds: Bounds = UNBOUNDED) -> bool:
+        """Set money aside; False when there is not that much left, or the run is paused for money."""
         ...
 
     async def store(self, lease: Lease, number: int, turn: StoredTurn, cost: int, steers_seen: int) -> Sequence[str]:
@@ -321,6 +344,10 @@ class Turns(Protocol):
         ...
 
     async def left(self, run: str) -> int: ...
+
+    async def ledger(self, run: str, installation: int) -> Ledger:
+        """What the run's repository and installation spent so far, and what its completed runs cost."""
+        ...
 
 
 @dataclass(frozen=True)

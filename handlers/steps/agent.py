@@ -15,10 +15,13 @@ from agents.tools.router import Router
 from agents.views import build_view
 from handlers import configs
 from handlers.events import Event
-from handlers.ports import Commit, Lease, StoredTurn, Turns, Workspace
+from handlers.ports import UNBOUNDED, Bounds, Commit, Lease, StoredTurn, Turns, Workspace
+from handlers.steps.costing import ask_first, bounds
 from handlers.steps.guarded import Guarded
 from handlers.veiled import Veiled
 from handlers.work import Work
+
+LOOK_AGAIN_MS = 3_000
 
 
 @dataclass(frozen=True)
@@ -34,15 +37,16 @@ class Start:
 class StoredJournal:
     """`agents.ports.Journal` over the store, for one step."""
 
-    def __init__(self, turns: Turns, lease: Lease, known: tuple[Turn, ...]) -> None:
+    def __init__(self, turns: Turns, lease: Lease, known: tuple[Turn, ...], bounds: Bounds = UNBOUNDED) -> None:
         self._turns = turns
         self._lease = lease
+        self._bounds = bounds
         self._number = len(known)
         self.heard = sum(turn.steers for turn in known)
 
     async def reserve(self, amount: int) -> bool:
         """Set money aside; replaces the step's earlier reservation."""
-        return await self._turns.reserve(self._lease, amount)
+        return await self._turns.reserve(self._lease, amount, self._bounds)
 
     async def left(self) -> int:
         """What the run may still reserve."""
@@ -58,19 +62,25 @@ class StoredJournal:
 
 
 async def run_role(work: Work) -> Commit:
-    """Run the node's role to a stop and commit what it made."""
+    """Run the node's role to a stop and commit what it made; not before people have said yes to what it costs."""
     role = _role(work)
+    waits = await ask_first(work)
+    if waits is not None:
+        return waits
     turns = tuple(_turn(stored.data) for stored in await work.context.store.turns.load(work.lease))
     start = _start(work, role)
     fixed = next((turn for turn in reversed(turns) if turn.tree), None)
     tree, packs = (fixed.tree, (fixed.pack,)) if fixed is not None else (start.tree, start.packs)
     blobs = [await work.context.store.blobs.get(digest) for digest in packs if digest]
     async with work.context.workspaces.open(work.run.repo, start.base_sha, tree, blobs) as workspace:
-        journal = StoredJournal(work.context.store.turns, work.lease, turns)
+        journal = StoredJournal(work.context.store.turns, work.lease, turns, bounds(work))
         stop = await _loop(work, role, turns, journal, workspace)
         if isinstance(stop, Finished):
             made = await _made(work, role, start, workspace)
             return await _finished(work, stop, made, journal.heard)
+    if isinstance(stop, OutOfBudget):
+        # Where it would fit after all, the step beside this one has set the rest aside, or somebody just gave more.
+        return await ask_first(work, stop.needed) or Commit("parked", retry_in_ms=LOOK_AGAIN_MS)
     return _stopped(work, stop)
 
 
@@ -189,17 +199,14 @@ def _outside(work: Work, paths: tuple[str, ...]) -> tuple[str, ...]:
 
 def _stopped(work: Work, stop: Stop) -> Commit:
     match stop:
-        case OutOfBudget():
-            event = work.event("run_parked", {"why": "budget", "needed": stop.needed, "left": stop.left})
-            return work.parked(event)
         case Refused() | Failed():
             return _failed(work, stop.reason)
         case Parked():
             return work.parked(work.event("run_parked", {"why": stop.reason}))
         case Cancelled():
             return Commit("retry", retry_in_ms=1_000, error="cancelled")
-        case Finished():
-            raise AssertionError("a finished step is committed before")
+        case Finished() | OutOfBudget():
+            raise AssertionError("this step is committed before")
 
 
 def _failed(work: Work, reason: str) -> Commit:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from handlers.events import ENDINGS
+from handlers.events import ENDINGS, Event
 from handlers.messages import replies
 from handlers.messages import status as message
 from handlers.ports import Commit, Missing, RunFacts
 from handlers.publisher import Effect, Receipt
-from handlers.telling import spending_of, status_of
+from handlers.telling import cost_prompt, status_of, warnings
+from handlers.votes import open_cost
 from handlers.work import Work
 
 
@@ -25,25 +26,30 @@ class Status:
         if self._said.get(facts.id) != text:
             await self._write(work, text)
             self._said[facts.id] = text
+        warned: tuple[Event, ...] = ()
         if facts.status == "open":
             await self._announce(work, facts)
+            warned = warnings(facts, work.state)
         if facts.status in ENDINGS:
             self._said.pop(facts.id, None)
             return Commit("done")
-        return Commit("parked", retry_in_ms=work.context.options.status_gap_ms)
+        return Commit("parked", events=warned, retry_in_ms=work.context.options.status_gap_ms)
 
     async def _announce(self, work: Work, facts: RunFacts) -> None:
         """What people have to be told of by a notification, which an edited comment does not send; each once."""
         last = work.state.last("run_stuck", "run_parked", "run_resumed", "steered")
         if last is None:
             return
+        told = f"{last.name}-{last.position}"
         if last.name == "run_stuck":
             text = replies.render(replies.Stuck(str(last.data.get("why", ""))))
         elif last.name == "run_parked" and last.data.get("why") == "budget":
-            text = replies.render(replies.BudgetReached(spending_of(facts, work.state)))
+            text, gate = replies.render(cost_prompt(facts, work.state)), open_cost(work.state)
+            # Two steps side by side may both have asked: the same question is told once.
+            told = f"cost-{gate.prompted_at}" if gate is not None else told
         else:
             return
-        await work.publisher.comment(work.run.issue, f"{last.name}-{last.position}", text)
+        await work.publisher.comment(work.run.issue, told, text)
 
     async def _write(self, work: Work, text: str) -> None:
         issues, repo, number = work.context.github.issues, work.run.repo, work.run.issue

@@ -26,6 +26,7 @@ SCRIPTS = (
     "claim",
     "renew",
     "reserve",
+    "ledger",
     "turn",
     "commit",
     "vote",

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from agents.ports import Fenced
 from handlers.events import Event
-from handlers.ports import Attempted, Commit, Lease, Loss, NewTask, StoredTurn
+from handlers.ports import UNBOUNDED, Attempted, Bounds, Commit, Lease, Ledger, Loss, NewTask, StoredTurn
 from infra.store.blobs import RedisBlobs
 from infra.store.connection import Scripts, fields, text
 from infra.store.packing import pack, unpack
@@ -117,9 +117,10 @@ class RedisTurns:
         rows = await self._scripts.command("LRANGE", self._scripts.key("turns", lease.task), 0, -1)
         return [StoredTurn(await unpack(row, self._blobs)) for row in rows]
 
-    async def reserve(self, lease: Lease, amount: int) -> bool:
+    async def reserve(self, lease: Lease, amount: int, bounds: Bounds = UNBOUNDED) -> bool:
         """Set money aside for the next call. Raises `Fenced`."""
-        answer = int(await self._scripts.run("reserve", lease.task, lease.token, amount))
+        limits = (bounds.installation, bounds.day, bounds.month)
+        answer = int(await self._scripts.run("reserve", lease.task, lease.token, amount, *limits))
         if answer == -1:
             raise Fenced(f"{lease.task}: the lease is no longer ours")
         return answer == 1
@@ -157,6 +158,11 @@ class RedisTurns:
         key = self._scripts.key("run", run)
         f = fields(await self._scripts.command("HGETALL", key))
         return int(f["budget"]) - int(f["spent"]) - int(f["reserved"]) - int(f["unconfirmed"])
+
+    async def ledger(self, run: str, installation: int) -> Ledger:
+        """What the run's repository spent today, its installation this month, and what completed runs cost."""
+        day, month, *past = [int(text(one)) for one in await self._scripts.run("ledger", run, installation)]
+        return Ledger(day, month, tuple(past))
 
 
 class RedisEffects:

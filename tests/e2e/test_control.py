@@ -130,8 +130,8 @@ async def test_budget_pauses_and_goes_on(poor_house: House) -> None:
     scene = await Scene.open(poor_house, "poor")
     await scene.begin()
     await scene.event("run_parked", why="budget")
-    await scene.shows("Paused: the budget is used up")
-    assert "/budget +5" in await scene.status()
+    await scene.shows("Paused: people decide about the cost")
+    assert "/approve cost +5" in await scene.status()
     spent = (await scene.facts()).spent
     await scene.say("writer", "/budget +1000")
     await scene.replied("at most $25.00")
@@ -144,7 +144,7 @@ async def test_budget_pauses_and_goes_on(poor_house: House) -> None:
     await scene.event("gate_opened", gate="quality")
     assert (await scene.facts()).budget == 5_120_000
     await scene.shows("Waiting for people")
-    used_up = [text for text in await scene.replies() if "The money for this run is used up" in text]
+    used_up = [text for text in await scene.replies() if "may this run cost more?" in text]
     assert len(used_up) == 1
     assert len(await scene.replies()) == 3
     calls = [seen.place for seen in scene.model.seen]

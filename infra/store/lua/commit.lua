@@ -1,9 +1,10 @@
 -- COMMIT: end a step: entries, events and wake-ups together.
 -- ARGV: task, token, outcome, retry ms, seen pokes, pull, branch, ending, record, number of entries, entries ..., events ...
+-- `paused` is parked for want of money: until somebody gives more, no step of the run spends any.
 -- Returns 1, 0 when this step was committed before, -1 for a stale token.
 local task, key = ARGV[1], P .. 'task:' .. ARGV[1]
 local wait, entries = whole(ARGV[4], 'wait'), whole(ARGV[10], 'number of entries')
-if not ({done = 1, failed = 1, retry = 1, parked = 1})[ARGV[3]] then error('BADARG no such outcome') end
+if not ({done = 1, failed = 1, retry = 1, parked = 1, paused = 1})[ARGV[3]] then error('BADARG no such outcome') end
 if entries < 0 or entries > #ARGV - 10 then error('BADARG entries are missing') end
 if ARGV[6] ~= '' then whole(ARGV[6], 'pull request') end
 records(9, 9)
@@ -54,6 +55,7 @@ else
   else
     redis.call('HSET', key, 'state', 'parked')
     redis.call('ZREM', P .. 'due', task)
+    if outcome == 'paused' then redis.call('HSET', runkey, 'paused', 1) end
     if wait > 0 and redis.call('HGET', key, 'node') ~= 'status' then
       redis.call('ZADD', P .. 'due', at + wait, task)
     end
@@ -62,6 +64,11 @@ end
 if ARGV[8] ~= '' then
   fence_all(run)
   finish(run, ARGV[8], at)
+  if ARGV[8] == 'run_completed' then
+    local past = P .. 'costs:' .. redis.call('HGET', runkey, 'repo_id')
+    redis.call('LPUSH', past, redis.call('HGET', runkey, 'spent'))
+    redis.call('LTRIM', past, 0, 19)
+  end
 end
 local quiet = redis.call('HGET', key, 'node') == 'status'
 if not quiet then decide(run, at) end

@@ -7,6 +7,21 @@ local function now()
   local t = redis.call('TIME')
   return t[1] * 1000 + math.floor(t[2] / 1000)
 end
+-- The counters of what a repository spends in a day and an installation in a month, both by UTC. Month: civil_from_days
+-- of http://howardhinnant.github.io/date_algorithms.html.
+local function day_key(run, at)
+  return P .. 'spent-day:' .. redis.call('HGET', P .. 'run:' .. run, 'repo_id') .. ':' .. math.floor(at / 86400000)
+end
+local function month_key(installation, at)
+  local z = math.floor(at / 86400000) + 719468
+  local era = math.floor(z / 146097)
+  local doe = z - era * 146097
+  local yoe = math.floor((doe - math.floor(doe / 1460) + math.floor(doe / 36524) - math.floor(doe / 146096)) / 365)
+  local mp = math.floor((5 * (doe - (365 * yoe + math.floor(yoe / 4) - math.floor(yoe / 100))) + 2) / 153)
+  local month, year = mp < 10 and mp + 3 or mp - 9, yoe + era * 400
+  if month <= 2 then year = year + 1 end
+  return P .. 'spent-month:' .. installation .. ':' .. string.format('%.0f', year * 100 + month)
+end
 -- A script that fails half-way keeps what it has written: whatever can be wrong with its arguments is looked at first.
 local function whole(value, what)
   if not value or #value > 16 or not string.match(value, '^%-?%d+$') then error('BADARG ' .. what .. ' is no whole number') end

@@ -18,6 +18,13 @@ if stored == number and ARGV[4] ~= '' then
     redis.call('HINCRBY', P .. 'run:' .. run, 'spent', cost)
     redis.call('HINCRBY', P .. 'run:' .. run, 'reserved', -tonumber(redis.call('HGET', key, 'reserved')))
     redis.call('HSET', key, 'reserved', 0)
+    local installation = redis.call('HGET', P .. 'run:' .. run, 'installation')
+    local counters = {day_key(run, at)}
+    if installation then counters[2] = month_key(installation, at) end
+    for _, counter in ipairs(counters) do
+      redis.call('INCRBY', counter, cost)
+      redis.call('EXPIRE', counter, 40 * 86400)
+    end
   end
   redis.call('HSET', key, 'attempts', 1)
   poke(run .. '/status.1', at + 500)

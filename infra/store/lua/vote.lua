@@ -13,7 +13,10 @@ if redis.call('HEXISTS', P .. 'causes:' .. run, ARGV[2]) == 1 then return 0 end
 if most > 0 and tonumber(redis.call('HGET', runkey, 'budget')) + more > most then return -3 end
 redis.call('HSET', P .. 'causes:' .. run, ARGV[2], '1')
 local at = now()
-if more ~= 0 then redis.call('HINCRBY', runkey, 'budget', ARGV[3]) end
+if more ~= 0 then
+  redis.call('HINCRBY', runkey, 'budget', ARGV[3])
+  redis.call('HDEL', runkey, 'paused')
+end
 for i = 8, 7 + steers do redis.call('RPUSH', P .. 'steers:' .. run, ARGV[i]) end
 for i = 8 + steers, 7 + steers + entries do append(run, 'entry', ARGV[i], at) end
 for i = 8 + steers + entries, #ARGV do

@@ -8,7 +8,7 @@ import pytest
 
 from agents.board import HumanNote, PullRequest
 from agents.ports import ModelError
-from handlers.commands.budget import micro_dollars
+from handlers.money import micro_dollars
 from handlers.ports import NewPull
 from tests.fakes.actors import submit
 from tests.fakes.team import Team

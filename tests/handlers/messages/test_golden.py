@@ -15,11 +15,11 @@ from handlers.commands import table
 from handlers.config import Problem
 from handlers.messages import checks, commit, findings, pull, replies, security, status
 from handlers.messages.parts import Spend, Spending, TestsView
+from tests.handlers.messages.gate_replies import EVIL, GATE_REPLIES
 
 GOLDEN = Path(__file__).parent / "golden"
 HEAD, NEW = "0123abcd" * 5, "fedc9876" * 5
 PULL_URL = "https://github.com/octo/calc/pull/13"
-EVIL = "Fixes #99 @everyone ![x](https://evil.example/?q=1) <!-- hi --> /lgtm [skip ci]\u202e | cell"
 SPENDING = Spending(
     (
         Spend("product_manager", 2, 8_120, 61_000, 14.2),
@@ -304,28 +304,6 @@ REPLIES: dict[str, replies.Reply] = {
         "merge", "one approving review of 0123abcd0123", ("ann",), "nobody has approved this commit yet", PULL_URL
     ),
     "reply_by_review": replies.ByReview("approve", PULL_URL),
-    "reply_gates": replies.WhatIsOpen(
-        "approve",
-        "More than one gate is open, so I need to know which one you mean.",
-        (
-            replies.GateLine("security", "/approve security 0123abc", True, ("ann", "max")),
-            replies.GateLine("cost", "/approve cost", True),
-            replies.GateLine("quality", "an approving review", False, ("ann",)),
-        ),
-    ),
-    "reply_gates_none": replies.WhatIsOpen("approve", f"The {EVIL} gate is not open now."),
-    "reply_ask_reason": replies.AskReason("security", "ann"),
-    "reply_why": replies.Why(
-        "calc.py:3",
-        (
-            replies.WhyLine("code.developer.1", "developer", "agent", f"Adds total() {EVIL}"),
-            replies.WhyLine("design.d7", "ann", "person", "Keep one parser"),
-            replies.WhyLine("repo_map.survey.1", "survey", "system", "12 files; tests: pytest"),
-            replies.WhyLine("issue.1", "rita", "person", "#12 Add a total"),
-        ),
-        "def total(numbers):",
-    ),
-    "reply_why_unknown": replies.Why(f"`x`|{EVIL}", (), entries=("issue.1", "code.developer.1")),
     "reply_misread": replies.Misread("I read `/merge!`. Did you mean `/merge`? Post it again without `!`."),
     "reply_usage": replies.Usage("/budget +N", "/budget +5", f"How much? I read {EVIL}"),
     "reply_edited_meanwhile": replies.EditedMeanwhile("rita"),
@@ -334,7 +312,13 @@ REPLIES: dict[str, replies.Reply] = {
     "reply_stuck": replies.Stuck("The model's endpoint refused the key three times."),
     "reply_declined": replies.Declined("The flag exists already, since version 2.1."),
     "reply_questions": replies.Questions(("Which format: JSON or YAML?", EVIL)),
-    "reply_budget": replies.BudgetReached(SPENDING),
+    "reply_budget": replies.BudgetReached(
+        SPENDING, 5, "the next call can cost $0.41, and $0.12 of $5.00 is left", ("tester", "reviewer")
+    ),
+    "reply_budget_operator": replies.BudgetReached(
+        NOTHING, 0, f"this repository has used $25.00 of the $25.00 {EVIL}", operator=True
+    ),
+    "reply_budget_design": replies.BudgetReached(NOTHING, 0, "the design commits $40.00 a month outside of this run"),
     "reply_branch": replies.BranchInTheWay("seconder/issue-12-add-a-flag"),
     "reply_config": replies.ConfigRefused(
         (
@@ -345,6 +329,7 @@ REPLIES: dict[str, replies.Reply] = {
     "reply_empty": replies.EmptyRepository(),
     "reply_cut": replies.BodyCut(120_000, 60_000),
     "reply_failed": replies.Failed("merge the pull request", "405: Base branch was modified.\n@everyone"),
+    **GATE_REPLIES,
 }
 
 COMMITS = {

@@ -192,18 +192,18 @@ async def test_without_enough_money_the_run_waits_before_the_call(calm_store: Re
 
 
 async def test_out_of_money_in_the_middle_the_same_step_goes_on(calm_store: RealStore) -> None:
-    team = Team(calm_store, options=replace(OPTIONS, budget=1_010_000))
+    team = Team(calm_store, options=replace(OPTIONS, budget=2_010_000))
     dear = calls(("write_file", {"path": "calc.py", "text": CODE}), usage=DEAR)
-    team.actors.plays["developer"] = [[dear, submit(summary="Add total.")]]
+    team.actors.plays["developer"] = [[dear, dear, submit(summary="Add total.")]]
     await team.file()
     await team.idle()
-    assert asked(team, "developer") == 1
+    assert asked(team, "developer") == 2
     assert "run_parked" in await team.said()
     await command(team, "/budget +5")
     await team.idle()
     state = await team.state()
-    assert asked(team, "developer") == 2
-    assert bill(state, "developer") == 1_000_000 + 200
+    assert asked(team, "developer") == 3
+    assert bill(state, "developer") == 2_000_000 + 200
     assert state.steps[f"{team.run}/developer.1"].state == "done"
     assert code_of(state).files[0].path == "calc.py"
 

@@ -50,7 +50,7 @@ async def test_a_spent_budget_is_told_once(team: Team, work: Work) -> None:
     await status.run(work)
     await status.run(work)
     _, told = team.comments()
-    assert "/budget +5" in told
+    assert "/approve cost +5" in told
 
 
 async def test_an_unchanged_text_is_not_written_again(team: Team, work: Work) -> None:
