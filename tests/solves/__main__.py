@@ -17,16 +17,22 @@ import tarfile
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from infra.sandbox.bubblewrap import Sandbox
 from infra.sandbox.spec import python_toolchain
+from tests.solves.table import table
 
 CASES = Path(__file__).parent / "cases"
 OUT = Path("build/solves.json")
 _ENV = {"PYTHONPATH": "{work}:{work}/src"}
+_TEXTS = ("kind", "project", "base", "fixed", "test_command")
+_LISTS = ("packages", "tests", "judge")
+
+
+class BadCase(ValueError):
+    """A case that cannot be used; the text says which and why."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +58,37 @@ class Case:
 
 
 def cases(names: list[str]) -> list[Case]:
-    """The cases of these names, or all. Raises FileNotFoundError for an unknown one."""
-    found = []
-    for name in names or sorted(path.name for path in CASES.iterdir()):
-        row: dict[str, Any] = yaml.safe_load((CASES / name / "case.yml").read_text())
-        kind, project, base, fixed = (str(row[key]) for key in ("kind", "project", "base", "fixed"))
-        packages, tests, judge = (tuple(row[key]) for key in ("packages", "tests", "judge"))
-        found.append(Case(name, kind, project, base, fixed, packages, tests, str(row["test_command"]), judge))
-    return found
+    """The cases of these names, or all. Raises `BadCase`, also for a name that there is none of."""
+    known = sorted(path.name for path in CASES.iterdir())
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise BadCase(f"There is no case {', '.join(unknown)}. There are: {', '.join(known)}.")
+    return [read_case(name, (CASES / name / "case.yml").read_text(encoding="utf-8")) for name in names or known]
+
+
+def read_case(name: str, text: str) -> Case:
+    """The case that a case.yml describes. Raises `BadCase`, which names the case and what is wrong with it."""
+    try:
+        row = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise BadCase(f"{name}: case.yml is no YAML: {error}") from None
+    if not isinstance(row, dict) or set(row) != {*_TEXTS, *_LISTS}:
+        raise BadCase(f"{name}: case.yml must have exactly {', '.join((*_TEXTS, *_LISTS))}")
+    for key in _TEXTS:
+        if not isinstance(row[key], str) or not row[key].strip() or row[key].startswith("-"):
+            raise BadCase(f"{name}: {key} must be a text that is no option; a version such as 1.0 needs quotes")
+    for key in _LISTS:
+        if not isinstance(row[key], list) or not row[key] or not all(isinstance(one, str) and one for one in row[key]):
+            raise BadCase(f"{name}: {key} must be a list of texts")
+    if row["kind"] not in ("python", "node"):
+        raise BadCase(f"{name}: kind is {row['kind']}; it can be python or node")
+    if row["base"] == row["fixed"]:
+        raise BadCase(f"{name}: base and fixed are the same version")
+    if any(one.startswith("/") or ".." in one.split("/") for one in row["tests"]):
+        raise BadCase(f"{name}: tests must be below the project's root")
+    packages, tests, judge = (tuple(row[key]) for key in _LISTS)
+    kind, project, base, fixed, test_command = (row[key] for key in _TEXTS)
+    return Case(name, kind, project, base, fixed, packages, tests, test_command, judge)
 
 
 @dataclass(frozen=True)
@@ -178,6 +207,7 @@ async def solved(site: Site) -> dict[str, object]:
         "tokens": spent["tokens_in"] + spent["tokens_out"],
         "cached_share": spent["cached_share"],
         "usd": spent["usd"],
+        "seconds": report["seconds"],
         "own_s": round(report["seconds"] - spent["model_seconds"], 1),
     }
 
@@ -188,8 +218,12 @@ async def main() -> int:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--check", action="store_true", help="only show that the cases are sound; needs no model")
     asked = parser.parse_args()
+    try:
+        picked = cases(asked.names)
+    except BadCase as error:
+        parser.error(str(error))
     rows = []
-    for case in cases(asked.names):
+    for case in picked:
         with tempfile.TemporaryDirectory(prefix="seconder-solves-") as folder:
             site = await asyncio.to_thread(prepared, case, Path(folder))
             rows.append(await (checked(site) if asked.check else solved(site)))
@@ -198,6 +232,7 @@ async def main() -> int:
         return 0 if all(row["sound"] for row in rows) else 1
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text(json.dumps(rows, indent=2) + "\n")
+    print("\n".join(["", *table(rows)]))
     return 0 if all(row["solved"] for row in rows) else 1
 
 
