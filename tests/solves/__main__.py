@@ -114,8 +114,8 @@ class Site:
         """A command with the environment's folder in its place."""
         return tuple(word.replace("{env}", str(self.env)) for word in command)
 
-    async def judged(self, tree: Path) -> bool:
-        """Whether the later tests pass on a copy of a tree."""
+    async def judged(self, tree: Path) -> int | None:
+        """With which code the later tests end on a copy of a tree: 0 passed, 1 some failed; None when they did not."""
         judged = Path(tempfile.mkdtemp(dir=self.root)) / "tree"
         shutil.copytree(tree, judged, ignore=shutil.ignore_patterns(".git"), symlinks=True)
         for name in self.case.tests:
@@ -128,7 +128,7 @@ class Site:
         if problem is not None:
             raise RuntimeError(f"the later tests cannot be kept apart here: {problem}")
         result = await sandbox.run_tree(judged, self.words(self.case.judge), _ENV)
-        return result.reason == "exit" and result.exit_code == 0
+        return result.exit_code if result.reason == "exit" else None
 
 
 def _lay(source: Path, target: Path) -> None:
@@ -180,9 +180,13 @@ def _archive(site: Site, version: str) -> Path:
 
 
 async def checked(site: Site) -> dict[str, object]:
-    """Whether the case is one: the later tests fail before the fix and pass after it."""
+    """Whether the case is one: the later tests fail before the fix and pass after it.
+
+    Only 1 counts as failing: pytest, tape and node end with it when a test fails, pytest with another code when tests
+    cannot be found or loaded. Source: pytest's "Exit codes" page.
+    """
     before, after = await site.judged(site.repository), await site.judged(site.fixed)
-    return {"case": site.case.name, "before": before, "after": after, "sound": after and not before}
+    return {"case": site.case.name, "before": before, "after": after, "sound": before == 1 and after == 0}
 
 
 async def solved(site: Site) -> dict[str, object]:
@@ -192,7 +196,10 @@ async def solved(site: Site) -> dict[str, object]:
     more = ("--env", str(site.env), "--test-command", test, "--state", str(site.root / "state"))
     process = await asyncio.create_subprocess_exec(*words, *more, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
     out, _ = await process.communicate()
-    report = json.loads(out)
+    try:
+        report = json.loads(out)
+    except ValueError:
+        return _unsolved(site.case, f"seconder solve ended with {process.returncode} and no report")
     if not report.get("branch"):
         return {"case": site.case.name, "solved": False, "outcome": report["outcome"], "why": report["why"]}
     tree = site.root / "solved"
@@ -201,7 +208,7 @@ async def solved(site: Site) -> dict[str, object]:
     spent = report["spent"]
     return {
         "case": site.case.name,
-        "solved": await site.judged(tree),
+        "solved": await site.judged(tree) == 0,
         "outcome": report["outcome"],
         "turns": spent["calls"],
         "tokens": spent["tokens_in"] + spent["tokens_out"],
@@ -210,6 +217,20 @@ async def solved(site: Site) -> dict[str, object]:
         "seconds": report["seconds"],
         "own_s": round(report["seconds"] - spent["model_seconds"], 1),
     }
+
+
+def _unsolved(case: Case, why: str) -> dict[str, object]:
+    return {"case": case.name, "solved": False, "sound": False, "outcome": "not run", "why": why}
+
+
+async def _row(case: Case, check: bool) -> dict[str, object]:
+    """One case from the package index to its row; what goes wrong with it does not keep the others from their turn."""
+    with tempfile.TemporaryDirectory(prefix="seconder-solves-") as folder:
+        try:
+            site = await asyncio.to_thread(prepared, case, Path(folder))
+            return await (checked(site) if check else solved(site))
+        except (subprocess.CalledProcessError, OSError, tarfile.TarError) as error:
+            return _unsolved(case, str(error))
 
 
 async def main() -> int:
@@ -224,14 +245,13 @@ async def main() -> int:
         parser.error(str(error))
     rows = []
     for case in picked:
-        with tempfile.TemporaryDirectory(prefix="seconder-solves-") as folder:
-            site = await asyncio.to_thread(prepared, case, Path(folder))
-            rows.append(await (checked(site) if asked.check else solved(site)))
-            print("  ".join(f"{key}: {value}" for key, value in rows[-1].items()), flush=True)
+        rows.append(await _row(case, asked.check))
+        print("  ".join(f"{key}: {value}" for key, value in rows[-1].items()), flush=True)
+        if not asked.check:
+            OUT.parent.mkdir(exist_ok=True)
+            OUT.write_text(json.dumps(rows, indent=2) + "\n")
     if asked.check:
         return 0 if all(row["sound"] for row in rows) else 1
-    OUT.parent.mkdir(exist_ok=True)
-    OUT.write_text(json.dumps(rows, indent=2) + "\n")
     print("\n".join(["", *table(rows)]))
     return 0 if all(row["solved"] for row in rows) else 1
 
