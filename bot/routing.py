@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -67,10 +68,18 @@ class Lanes:
         return self._held
 
     def add(self, stream_id: str, event: Event) -> None:
-        """Put an event at the end of its lane; one that is in hand already stays where it is."""
-        if stream_id not in self._held:
-            self._held.add(stream_id)
-            self._lanes.setdefault(lane_of(event), Lane()).events.append(Waiting(stream_id, event))
+        """Put an event into its lane by its age; one that is in hand already stays where it is.
+
+        What a dead worker left is older than what came since and waits for it: it has to go first.
+        """
+        if stream_id in self._held:
+            return
+        self._held.add(stream_id)
+        lane = self._lanes.setdefault(lane_of(event), Lane())
+        place = bisect_right([_position(other.stream_id) for other in lane.events], _position(stream_id))
+        lane.events.insert(place, Waiting(stream_id, event))
+        if place == 0:
+            lane.due = 0.0
 
     def next(self) -> Waiting | None:
         """The oldest event that is to be handled now."""

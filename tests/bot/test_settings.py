@@ -27,14 +27,14 @@ NOTHING_SET = """\
   GITHUB_WEBHOOK_SECRET is missing.
     Set it to the secret of the App's webhook; without one anybody could send deliveries.
   ANTHROPIC_API_KEY is missing.
-    Make one at https://console.anthropic.com; a server at ANTHROPIC_BASE_URL may take any text."""
+    Make one at https://console.anthropic.com, or set ANTHROPIC_BASE_URL; such a server may take any text."""
 
 ALL_WRONG = """\
 14 settings need attention:
   SECONDER_BUGDET_USD is no setting.
     Did you mean SECONDER_BUDGET_USD?
   ANTHROPIC_API_KEY is missing.
-    Make one at https://console.anthropic.com; a server at ANTHROPIC_BASE_URL may take any text.
+    Make one at https://console.anthropic.com, or set ANTHROPIC_BASE_URL; such a server may take any text.
   REDIS_URL is not a redis://, rediss://, unix:// or redis+sentinel:// address.
     Separate web and worker processes share a store: name it, or run `seconder up`, which has its own.
   ANTHROPIC_BASE_URL may have no user name, password, query or fragment in it.

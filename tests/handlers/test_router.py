@@ -19,7 +19,7 @@ def test_only_events_of_github_are_handled() -> None:
     assert set(HANDLERS) <= {record.NAME for record in FROM_GITHUB}
 
 
-@pytest.mark.parametrize("name", ["ci_failed", "config_changed", "run_started", "from_the_future", ""])
+@pytest.mark.parametrize("name", ["ci_failed", "run_started", "from_the_future", ""])
 async def test_what_nobody_handles_passes_by(team: Team, name: str) -> None:
     await route(team.context, Event(id="d1", name=name, data={"anything": 1}))
     assert team.world.calls == []
