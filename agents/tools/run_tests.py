@@ -45,7 +45,7 @@ def report_text(report: TestReport) -> str:
             lines.append(f"{title}: {cut(', '.join(names), _NAMES, 'they stand in the output')}")
     if report.refused:
         lines.append(f"requirements that are not installed: {'; '.join(report.refused[:10])}")
-    if report.outcome != "not_run":
+    if report.outcome != "not_run" or report.output:
         lines.append(f"seconds: {report.seconds:.1f}")
         lines.append("output:")
         lines.append(digest(report.output, "select fewer tests to see more") or "(none)")

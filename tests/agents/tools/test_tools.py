@@ -139,6 +139,12 @@ async def test_delete_file() -> None:
             id="not run",
         ),
         pytest.param(
+            TestReport("not_run", ("pytest",), 2, "they fail on the base commit as well", "E  no module x\n", 0.5),
+            "outcome: not_run\ncommand: pytest\nexit code: 2\nreason: they fail on the base commit as well\n"
+            "seconds: 0.5\noutput:\nE  no module x",
+            id="not run, and it said why",
+        ),
+        pytest.param(
             TestReport("passed", ("make", "test"), 0, output=""),
             "outcome: passed\ncommand: make test\nexit code: 0\nseconds: 0.0\noutput:\n(none)",
             id="no counts, no output",
