@@ -141,7 +141,7 @@ PLANTED = [
     ),
     pytest.param(
         but("quality", "{gate: qualtiy, on: pr_ready, reads: pull_request, writes: human_note}"),
-        ["quality uses 'qualtiy'", "known gates are merge, quality"],
+        ["quality uses 'qualtiy'", "known gates are cost, merge, quality, security"],
         id="an unknown gate",
     ),
     pytest.param(

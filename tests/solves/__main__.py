@@ -215,7 +215,8 @@ async def solved(site: Site) -> dict[str, object]:
         "cached_share": spent["cached_share"],
         "usd": spent["usd"],
         "seconds": report["seconds"],
-        "own_s": round(report["seconds"] - spent["model_seconds"], 1),
+        # Replies of roles that work side by side are added up: it may be more than all seconds.
+        "model_s": round(spent["model_seconds"], 1),
     }
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-HEADS = ("case", "solved", "outcome", "calls", "tokens", "cached", "list price", "seconds", "without model")
+HEADS = ("case", "solved", "outcome", "calls", "tokens", "cached", "list price", "seconds", "of the model")
 _FIGURES = (
     ("turns", "{:,}"),
     ("tokens", "{:,}"),
     ("cached_share", "{:.0%}"),
     ("usd", "${:.2f}"),
     ("seconds", "{:.0f}"),
-    ("own_s", "{:.0f}"),
+    ("model_s", "{:.0f}"),
 )
 
 

@@ -79,13 +79,13 @@ def test_a_file_that_holds_no_case(text: str, said: str) -> None:
 
 
 def test_the_table() -> None:
-    figures = {"turns": 21, "tokens": 91_500, "cached_share": 0.8, "usd": 0.12, "seconds": 100.0, "own_s": 30.2}
+    figures = {"turns": 21, "tokens": 91_500, "cached_share": 0.8, "usd": 0.12, "seconds": 100.0, "model_s": 30.2}
     solved = {"case": "leaf-up", "solved": True, "outcome": "approved", **figures}
     assert table([solved, {"case": "b", "solved": False, "outcome": "waiting", "why": "no money"}]) == [
-        "| case    | solved | outcome  | calls | tokens | cached | list price | seconds | without model |",
-        "|---------|--------|----------|-------|--------|--------|------------|---------|---------------|",
-        "| leaf-up | yes    | approved | 21    | 91,500 | 80%    | $0.12      | 100     | 30            |",
-        "| b       | no     | waiting  | ?     | ?      | ?      | ?          | ?       | ?             |",
+        "| case    | solved | outcome  | calls | tokens | cached | list price | seconds | of the model |",
+        "|---------|--------|----------|-------|--------|--------|------------|---------|--------------|",
+        "| leaf-up | yes    | approved | 21    | 91,500 | 80%    | $0.12      | 100     | 30           |",
+        "| b       | no     | waiting  | ?     | ?      | ?      | ?          | ?       | ?            |",
         "",
         "1 of 2 solved, $0.12 at list price",
     ]
