@@ -16,7 +16,7 @@ from agents.ports import TestReport, ToolError
 from infra.workspace.detect import TestCommand
 from infra.workspace.failures import files_of
 from infra.workspace.shelf import Shelf
-from infra.workspace.testing import Ground, narrowed, run
+from infra.workspace.testing import Ground, narrowed, run, unaimed
 
 MAX_AGAIN = 10
 SLOW_S = 60.0
@@ -169,7 +169,7 @@ def _again(command: TestCommand, names: tuple[str, ...]) -> tuple[str, ...] | No
     if any(name.startswith("-") or not name.isprintable() for name in names):
         return None
     if command.runner == "pytest" and all("::" in name for name in names):
-        return (*command.words, *names)
+        return (*unaimed(command), *names)
     if command.runner == "unittest" and "discover" in command.words:
         return (*command.words, *(word for name in names for word in ("-k", name)))
     return None

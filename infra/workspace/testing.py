@@ -78,6 +78,10 @@ async def run(tree: Path, words: tuple[str, ...], ground: Ground, seconds: float
         return replace(report, refused=given.refused, blocked=given.blocked)
 
 
+_PYTEST = re.compile(r"(?:^|/)(?:pytest|py\.test)$")
+_BARE_FLAG = re.compile(r"-[lqsvx]+$")
+
+
 def narrowed(command: TestCommand, selection: tuple[str, ...]) -> tuple[str, ...]:
     """The command's words for a part of the tests. Raises `ToolError`."""
     for part in selection:
@@ -97,7 +101,23 @@ def narrowed(command: TestCommand, selection: tuple[str, ...]) -> tuple[str, ...
         return (*command.words[:-1], *dict.fromkeys(_package(part) for part in selection))
     if command.kind == "make":
         raise ToolError("`make test` runs all tests; call run_tests without a selection")
-    return (*command.words, *selection)
+    return (*unaimed(command), *selection)
+
+
+def unaimed(command: TestCommand) -> tuple[str, ...]:
+    """The command's words without the paths at their end: added to them, a selection would select nothing.
+
+    Patterns are paths for every runner, other words for pytest alone, and neither behind an option that may take one.
+    """
+    words = list(command.words)
+    while len(words) > 1 and not words[-1].startswith("-"):
+        is_path = command.runner == "pytest" and not _PYTEST.search(words[-1])
+        if words[-2].startswith("-") and not _BARE_FLAG.match(words[-2]):
+            break
+        if not ("*" in words[-1] or is_path):
+            break
+        words.pop()
+    return tuple(words)
 
 
 def _cargo_words(selection: tuple[str, ...]) -> tuple[str, ...]:

@@ -73,6 +73,31 @@ def command(kind: Kind, *words: str) -> TestCommand:
             command("cargo", "cargo", "test"), ("tests/a.rs", "b"), "cargo test --test a -- b", id="cargo-file-and-name"
         ),
         pytest.param(command("configured", "./t"), ("a",), "./t a", id="configured"),
+        pytest.param(
+            command("configured", "python", "-m", "pytest", "-q", "tests/test_a.py", "tests/test_b.py"),
+            ("tests/test_b.py",),
+            "python -m pytest -q tests/test_b.py",
+            id="in-place-of-configured-files",
+        ),
+        pytest.param(
+            command("configured", "pytest", "-k", "not slow", "-p", "no:x", "tests"),
+            ("a.py",),
+            "pytest -k not slow -p no:x a.py",
+            id="options-keep-their-values",
+        ),
+        pytest.param(command("configured", "bin/pytest"), ("a.py",), "bin/pytest a.py", id="pytest-by-path"),
+        pytest.param(
+            command("configured", "node", "bin/tape", "test/*.js"),
+            ("test/a.js",),
+            "node bin/tape test/a.js",
+            id="pattern",
+        ),
+        pytest.param(
+            command("configured", "sh", "-c", "run test/*"),
+            ("a",),
+            "sh -c run test/* a",
+            id="an-option-takes-the-pattern",
+        ),
     ],
 )
 def test_narrowed(whole: TestCommand, selection: tuple[str, ...], words: str) -> None:
