@@ -70,6 +70,7 @@ def test_a_prompt_begins_with_its_role_and_says_the_rules(name: str) -> None:
     ("name", "said", "unsaid"),
     [
         pytest.param("reviewer", 'say "by reading"', "two of them", id="no claim of a run that it cannot make"),
+        pytest.param("reviewer", "no test has decided anything", "approve all", id="nothing ran and it says so"),
         pytest.param("reviewer", "only what a maintainer would ask for", "at most", id="nits are no offer"),
         pytest.param("tester", "A test of *new* behaviour that passes before", "all of them once", id="old and new"),
         pytest.param(
