@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from infra.local_github.world import World
 
 WEBHOOK_TIMEOUT = 10.0
-# Events that GitHub sends to every App, whatever it subscribes to.
-_ALWAYS = ("installation", "installation_repositories", "ping", "github_app_authorization")
 _KEPT_RESPONSE = 4_096
 
 
