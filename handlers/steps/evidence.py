@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
+from typing import TypeVar
 
 from agents.board import Issue, PullRequest, Vote, value_of
 from gates.evidence import MergeAsk, Person, PullEvidence, ReviewEvidence
@@ -13,19 +14,28 @@ from handlers.pulls import HOLD
 from handlers.steps.owners import Change, required
 from handlers.work import Work
 
+Evidence = TypeVar("Evidence")
 SHORTEST_NAME = 7
 # Together well below the number of times that a step is tried.
 LONGEST_LAG_MS, LOOK_AGAIN_S = 15_000, 3.0
 
 
-async def pull_evidence(work: Work, number: int) -> PullEvidence | GitHubError | ValueError:
-    """Everything that the pull request's gates look at. Raises `Later` and `Unknown`, which are worth another look."""
+async def or_error(gathering: Awaitable[Evidence]) -> Evidence | GitHubError | ValueError:
+    """What was gathered, or the error that kept it from being: a gate judges both, and an error shuts it.
+
+    Raises `Later` and `Unknown`, which are worth another look.
+    """
     try:
-        return await _gather(work, number)
+        return await gathering
     except (Later, Unknown):
         raise
     except (GitHubError, ValueError) as error:
         return error
+
+
+async def pull_evidence(work: Work, number: int) -> PullEvidence | GitHubError | ValueError:
+    """Everything that the pull request's gates look at. Raises `Later` and `Unknown`, which are worth another look."""
+    return await or_error(_gather(work, number))
 
 
 async def _gather(work: Work, number: int) -> PullEvidence:

@@ -10,8 +10,8 @@ from gates.rules import Finding, in_order, review
 from gates.rules.review import Remark
 from gates.security import Ballot, Deciders, SecurityEvidence, open_findings
 from handlers.events import Actor
-from handlers.ports import GitHubError, Later, PullFacts, Unknown
-from handlers.steps.evidence import issue_author, names_head, on_hold, ours, person
+from handlers.ports import GitHubError, PullFacts
+from handlers.steps.evidence import issue_author, names_head, on_hold, or_error, ours, person
 from handlers.steps.looking import as_findings, findings_of
 from handlers.steps.owners import Change, owners_of
 from handlers.work import Work
@@ -21,12 +21,7 @@ GATE = "security"
 
 async def security_facts(work: Work, number: int) -> SecurityEvidence | GitHubError | ValueError:
     """Everything that the gate looks at. Raises `Later` and `Unknown`, which are worth another look."""
-    try:
-        return await _gather(work, number)
-    except (Later, Unknown):
-        raise
-    except (GitHubError, ValueError) as error:
-        return error
+    return await or_error(_gather(work, number))
 
 
 async def _gather(work: Work, number: int) -> SecurityEvidence:
